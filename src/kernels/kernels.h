@@ -60,6 +60,8 @@ typedef struct sk_conv_f32c16 {
      * elements either way. */
     const uint16_t *in16, *residual16;
     uint16_t *out16;
+    int32_t
+        last_outputs; /* conv_bf16: outputs of the last block, if not all; the others have weights and bias 0; 0: all */
     int32_t in_h, in_w; /* winograd: rows and columns that may be read from `in`; beyond them is zero */
 } sk_conv_f32c16;
 

@@ -183,7 +183,8 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
                           .residual_shift = c->residual_shift,
                           .out_h = c->out_h,
                           .out_w = c->out_w,
-                          .out_blocks = out.blocks};
+                          .out_blocks = out.blocks,
+                          .last_outputs = c->weights.cout - (out.blocks - 1) * SK_BLOCK};
     const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
     p->out = out.size == 2 ? NULL : out.data + at;
     p->out16 = out.size == 2 ? (uint16_t *)(void *)out.bytes + at : NULL;

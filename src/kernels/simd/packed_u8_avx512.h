@@ -2,20 +2,11 @@
 #ifndef SK_KERNELS_SIMD_PACKED_U8_AVX512_H
 #define SK_KERNELS_SIMD_PACKED_U8_AVX512_H
 
-/* Included by conv_u8_impl.h. A last output block of which eight or four outputs are used would leave half or three
- * quarters of every dot product's lanes idle: here they hold the same outputs of the next pixel, or of the next three. `pack` pixels are
- * one vector of sums; their bytes are put together from the broadcasts that the full blocks need anyway. */
+/* Included by conv_u8_impl.h: its tiles with a packed last block. */
 
-/* The used weights of the last block, again for every pixel of a vector. */
-SK_INLINE weight_vec packed_weights(const int8_t *w, const int pack)
-{
-    return pack == 2 ? _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)w))
-                     : _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)w));
-}
-SK_INLINE __mmask16 packed_lanes(const int i, const int pack)
-{
-    return (__mmask16)(pack == 2 ? 0xff << 8 * i : 0xf << 4 * i);
-}
+#define packed_dot sum_dot
+#include "kernels/simd/packed_avx512.h"
+
 SK_INLINE __m512 packed_floats(const float *p, const int pack)
 {
     return pack == 2 ? _mm512_broadcast_f32x8(_mm256_loadu_ps(p)) : _mm512_broadcast_f32x4(_mm_loadu_ps(p));
@@ -29,7 +20,7 @@ SK_INLINE void packed_store(const u8_tile *t, sum_vec sum, const int at, const i
     if (!t->x) {
         float *out = t->out + at * t->out_plane + pixel * t->out_pixel;
         for (int i = 0; i < pack; i++) {
-            const __m512 one = _mm512_maskz_compress_ps(packed_lanes(i, pack), y);
+            const __m512 one = _mm512_maskz_compress_ps(packed_part(i, pack), y);
             _mm512_storeu_ps(out + i * t->out_pixel, one);
         }
         return;
@@ -57,44 +48,14 @@ SK_INLINE void packed_run(const u8_tile *t, const int step, const int pixels, co
         for (int p = 0; p < pixels; p++)
             acc[p][j] = start;
     }
-    const sum_vec start = _mm512_mullo_epi32(
-        packed_weights((const int8_t *)(t->sums + full * SUM_COUNT), pack), _mm512_set1_epi32(t->start_by));
+    const sum_vec start =
+        _mm512_mullo_epi32(packed_load(t->sums + full * SUM_COUNT, pack), _mm512_set1_epi32(t->start_by));
     SK_UNROLL
     for (int q = 0; q < pixels / pack; q++)
         rest[q] = start;
-    const ptrdiff_t next = step ? step : t->pixel_step;
-    const int8_t *w = t->weights;
-    const uint8_t *plane = t->in;
-    for (int32_t b = 0; b < t->blocks; b++, plane += t->plane) {
-        const int32_t bytes = (t->fill[b] + 3) & ~3;
-        for (int32_t ky = 0; ky < t->kernel_h; ky++) {
-            const uint8_t *tap = plane + ky * t->row_step;
-            for (int32_t kx = 0; kx < t->kernel_w; kx++, tap += t->column_step) {
-                const uint8_t *x = tap;
-                for (const uint8_t *end = x + bytes; x < end; x += 4, w += (full + 1) * SK_BLOCK * 4) {
-                    weight_vec wv[4];
-                    SK_UNROLL
-                    for (int j = 0; j < full; j++)
-                        wv[j] = weight_load(w + j * SK_BLOCK * 4);
-                    const weight_vec last = packed_weights(w + full * SK_BLOCK * 4, pack);
-                    SK_UNROLL
-                    for (int q = 0; q < pixels / pack; q++) {
-                        byte_vec several;
-                        SK_UNROLL
-                        for (int i = 0; i < pack; i++) {
-                            const int p = q * pack + i;
-                            byte_vec v = byte_spread(x + p * next);
-                            SK_UNROLL
-                            for (int j = 0; j < full; j++)
-                                sum_dot(acc[p][j], v, wv[j]);
-                            several = i ? _mm512_mask_mov_epi32(several, packed_lanes(i, pack), v) : v;
-                        }
-                        sum_dot(rest[q], several, last);
-                    }
-                }
-            }
-        }
-    }
+    const packed_map map = {t->in,   t->plane,  t->row_step, t->column_step, t->pixel_step,
+                            t->fill, t->blocks, t->kernel_h, t->kernel_w,    (const uint8_t *)t->weights};
+    packed_sums(&map, acc, rest, 4, step, pixels, full, pack);
     SK_UNROLL
     for (int j = 0; j < full; j++) {
         SK_UNROLL
@@ -112,19 +73,6 @@ SK_INLINE void packed_run(const u8_tile *t, const int step, const int pixels, co
         packed_store(t, rest[q], full, q * pack, pack);
 }
 
-/* Pixels of a tile, by pack and group width: sums, weights and two vectors of bytes are at most 32. */
-#define PACKED_2(M, S)                                                                                       \
-    M(2, S, 2, 1)                                                                                            \
-    M(2, S, 4, 1) M(2, S, 6, 1) M(2, S, 8, 1) M(2, S, 10, 1) M(2, S, 12, 1) M(2, S, 14, 1) M(2, S, 16, 1)    \
-        M(2, S, 2, 2) M(2, S, 4, 2) M(2, S, 6, 2) M(2, S, 8, 2) M(2, S, 10, 2) M(2, S, 12, 2) M(2, S, 14, 2) \
-            M(2, S, 16, 2) M(2, S, 2, 3) M(2, S, 4, 3) M(2, S, 6, 3) M(2, S, 8, 3) M(2, S, 10, 3)            \
-                M(2, S, 2, 4) M(2, S, 4, 4) M(2, S, 6, 4)
-#define PACKED_4(M, S)                                                                                       \
-    M(4, S, 4, 1)                                                                                            \
-    M(4, S, 8, 1) M(4, S, 12, 1) M(4, S, 16, 1) M(4, S, 20, 1) M(4, S, 4, 2) M(4, S, 8, 2) M(4, S, 12, 2)    \
-        M(4, S, 16, 2) M(4, S, 20, 2) M(4, S, 4, 3) M(4, S, 8, 3) M(4, S, 12, 3) M(4, S, 4, 4) M(4, S, 8, 4)
-static const int8_t packed_pixels[5][5] = {[2] = {0, 16, 16, 10, 6}, [4] = {0, 20, 20, 12, 8}};
-
 #define PACKED_DEFINE(K, S, P, W)                                                                            \
     static void packed_##K##_##S##_##P##x##W(const u8_tile *t)                                               \
     {                                                                                                        \
@@ -141,24 +89,15 @@ static const u8_tile_fn packed_any[2][5 * 32] = {PACKED_2(PACKED_ENTRY, 0) PACKE
 static const u8_tile_fn packed_16[2][5 * 32] = {PACKED_2(PACKED_ENTRY, 16) PACKED_4(PACKED_ENTRY, 16)};
 static const u8_tile_fn packed_32[2][5 * 32] = {PACKED_2(PACKED_ENTRY, 32) PACKED_4(PACKED_ENTRY, 32)};
 
-/* Pixels a vector of the group's last block holds: 1 where that is not so few outputs. */
+/* 1 where the group's last block has more outputs than are packed. */
 static int32_t packed_count(const sk_conv_u8c16 *p, int32_t blocks_before)
 {
-    const int32_t used = blocks_before == p->out_blocks ? p->last_outputs : 0;
-    return used == 0 || used > 8 ? 1 : used > 4 ? 2 : 4;
+    return packed_pack(blocks_before == p->out_blocks ? p->last_outputs : 0);
 }
 
 static const u8_tile_fn *packed_tiles(ptrdiff_t pixel_step, int32_t pack)
 {
     return (pixel_step == 16 ? packed_16 : pixel_step == 32 ? packed_32 : packed_any)[pack / 4];
-}
-
-/* How many of the `left` pixels of a row the next tile takes: as equal as multiples of `pack` allow; 0: fewer than that are left. */
-static int32_t packed_next(int32_t left, int32_t pack, int32_t width)
-{
-    const int32_t most = packed_pixels[pack][width], count = (left + most - 1) / most;
-    const int32_t even = (left / count + pack - 1) / pack * pack;
-    return even <= left ? (even < most ? even : most) : left / pack * pack;
 }
 
 #endif
