@@ -29,7 +29,7 @@ function(sk_kernel_flags)
                 "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-mavx2;-mf16c")
         elseif(source MATCHES "_amx\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-mavx2;-mf16c;-mamx-tile;-mamx-int8")
+                "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mavx512bf16;-mfma;-mavx2;-mf16c;-mamx-tile;-mamx-int8;-mamx-bf16")
         elseif(source MATCHES "_avx512bf16\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                 "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512bf16;-mfma;-mavx2;-mf16c;-mprefer-vector-width=512")

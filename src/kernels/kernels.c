@@ -17,6 +17,8 @@ void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags)
         sk_kernels_f32_avx512(table);
     if (flags & SK_CPU_AVX512BF16)
         sk_kernels_f32_avx512bf16(table);
+    if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AMX))
+        sk_kernels_f32_amx(table);
 #elif defined(__aarch64__)
     if (flags & SK_CPU_NEON)
         sk_kernels_f32_neon(table);

@@ -195,6 +195,8 @@ typedef struct sk_kernels_f32 {
     sk_winograd_f32c16_fn winograd;
     sk_conv_bf16_fn conv_bf16;
     int8_t bf16_native; /* it is quicker than conv */
+    int8_t
+        bf16_tiles; /* by far, and quicker than Winograd, where all blocks are full and rows have 16 pixels; else slower */
     sk_to_bf16_fn to_bf16;
     sk_from_bf16_fn from_bf16;
     sk_depthwise_f32c16_fn depthwise;
@@ -226,6 +228,7 @@ void sk_kernels_f32_sse42(sk_kernels_f32 *table);
 void sk_kernels_f32_avx2(sk_kernels_f32 *table);
 void sk_kernels_f32_avx512(sk_kernels_f32 *table);
 void sk_kernels_f32_avx512bf16(sk_kernels_f32 *table);
+void sk_kernels_f32_amx(sk_kernels_f32 *table);
 void sk_kernels_f32_neon(sk_kernels_f32 *table);
 
 #endif

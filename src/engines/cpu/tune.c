@@ -65,6 +65,9 @@ static bool pairs_are_quicker(const cpu_conv *c)
 /* Twice f32's products in the same time: Winograd with stride 1 saves more than that, unless there are few channels. */
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
 {
+    if (plan->kernels.bf16_tiles) /* products of pairs in vectors are no quicker than f32's there */
+        return plan->bf16 && !c->u8 && c->weights.groups == 1 && c->weights.cin % SK_BLOCK == 0 &&
+               c->out_w >= 16;
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c));
 }

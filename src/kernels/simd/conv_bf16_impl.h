@@ -210,6 +210,17 @@ static void row_by_strips(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile
     }
 }
 
+/* The input rows of `rows` output rows from y on, rounded into scratch: [row][block][column][16]. */
+static void round_rows(const sk_conv_f32c16 *p, int32_t y, int32_t rows, float *scratch)
+{
+    const int32_t columns = (p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
+    const int32_t used = (rows - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
+    for (int32_t i = 0; i < used; i++)
+        for (int32_t b = 0; b < p->in_blocks; b++, scratch += (ptrdiff_t)columns * PIXEL)
+            round_row(p->in + b * p->in_plane + ((ptrdiff_t)y * p->stride_h + i) * p->in_row, scratch,
+                      columns, p->fill[b]);
+}
+
 static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1, float *scratch)
 {
     const int32_t columns = (p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
@@ -238,11 +249,7 @@ static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y
     }
     for (int32_t y = y0; y < y1; y += ROWS_AT_ONCE) {
         const int32_t rows = y1 - y < ROWS_AT_ONCE ? y1 - y : ROWS_AT_ONCE;
-        const int32_t used = (rows - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
-        for (int32_t i = 0; i < used; i++)
-            for (int32_t b = 0; b < p->in_blocks; b++)
-                round_row(p->in + b * p->in_plane + ((ptrdiff_t)y * p->stride_h + i) * p->in_row,
-                          scratch + i * row + (ptrdiff_t)b * columns * PIXEL, columns, p->fill[b]);
+        round_rows(p, y, rows, scratch);
         /* conv_row finds output row k's inputs at k * stride_h rows from `in` */
         sk_conv_f32c16 rounded = *p;
         rounded.in = scratch - (ptrdiff_t)y * p->stride_h * row;

@@ -9,142 +9,86 @@
 #include "kernels/simd/pool_u8_impl.h"
 #include "kernels/simd/table_u8_impl.h"
 
-#include <stdbool.h>
+#define TILE_PIXEL_BYTES                SK_BLOCK
+#define tile_dot(sums, pixels, weights) _tile_dpbusd(sums, pixels, weights)
+#include "kernels/simd/tiles_amx.h"
 
-/* Convolution by tiles: 16 pixels by 16 outputs of sums are one register. A step takes the 16 channels of one tap and one block of
- * 16 or 32 pixels and of two output blocks; the weights lie as the instruction wants them. Blocks that are not full, rows' ends and
- * single output blocks go by vectors, to the same sums. */
+/* Convolution of bytes by tiles (tiles_amx.h). Blocks that are not full and narrow maps go by vectors, to the same sums. */
 
-#define TILE 16 /* pixels, outputs and channels of a tile */
-
-typedef struct tile_config {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-} tile_config;
-
-/* 0 … 3: sums; 4, 5: pixels; 6, 7: weights, four channels a row. */
-static void tiles_open(void)
+/* What follows the sums of one block: to bytes or floats, from pixel x on. */
+static void tile_out(const sk_conv_u8c16 *p, const int32_t *sums, int32_t block, int32_t y, int32_t x,
+                     int32_t pixels)
 {
-    tile_config c = {.palette = 1};
-    for (int i = 0; i < 8; i++) {
-        c.row_bytes[i] = i == 4 || i == 5 ? TILE : 4 * TILE;
-        c.rows[i] = i >= 6 ? TILE / 4 : TILE;
+    _Alignas(64) int16_t kept[TILE_STRIP * SK_BLOCK];
+    const float *scale = p->scale + block * SK_BLOCK, *bias = p->bias + block * SK_BLOCK;
+    if (!p->out) {
+        float *out = p->out_f32 + block * p->out_plane + y * p->out_row + x * p->out_pixel;
+        for (int32_t i = 0; i < pixels; i++)
+            sum_to_f32(_mm512_load_si512(sums + i * TILE), scale, bias, out + i * p->out_pixel);
+        return;
     }
-    __asm__ volatile(""
-                     :
-                     : "r"(&c)
-                     : "memory"); /* all of it is read, not only the first bytes that the compiler knows of */
-    _tile_loadconfig(&c);
+    for (int32_t i = 0; i < pixels; i++)
+        sum_to_x(_mm512_load_si512(sums + i * TILE), scale, bias, kept + i * SK_BLOCK);
+    u8_strip_out(p, kept, block, y, x, pixels);
 }
 
-/* Sums of 16 or 32 pixels (`both`) and two output blocks, written as [pixel tile][block][pixel][16]. */
-SK_INLINE void tile_sums(const u8_tile *t, int32_t (*sums)[TILE * TILE], const int both)
+static void tile_row(const sk_conv_u8c16 *p, const tile_walk *t, int32_t g0, int32_t g1, int32_t y)
 {
-    const uint8_t *plane = t->in;
-    const int8_t *w = t->weights;
-    _tile_zero(0);
-    _tile_zero(1);
-    if (both) {
-        _tile_zero(2);
-        _tile_zero(3);
-    }
-    for (int32_t b = 0; b < t->blocks; b++, plane += t->plane)
-        for (int32_t ky = 0; ky < t->kernel_h; ky++) {
-            const uint8_t *x = plane + ky * t->row_step;
-            for (int32_t kx = 0; kx < t->kernel_w; kx++, x += t->column_step, w += TILE / 4 * 2 * 4 * TILE) {
-                _tile_loadd(6, w, 2 * 4 * TILE);
-                _tile_loadd(7, w + 4 * TILE, 2 * 4 * TILE);
-                _tile_loadd(4, x, t->pixel_step);
-                _tile_dpbusd(0, 4, 6);
-                _tile_dpbusd(1, 4, 7);
-                if (both) {
-                    _tile_loadd(5, x + TILE * t->pixel_step, t->pixel_step);
-                    _tile_dpbusd(2, 5, 6);
-                    _tile_dpbusd(3, 5, 7);
-                }
-            }
+    _Alignas(64) uint8_t gathered[TILE_GATHERED];
+    _Alignas(64) int32_t sums[2][TILE_STRIP * TILE], start[2 * TILE];
+    const uint8_t *row = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
+    const int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
+    for (int32_t x = 0, pixels; (pixels = tile_strip(p->out_w, &x)) > 0; x += pixels) {
+        const uint8_t *in = row + (ptrdiff_t)x * p->stride_w * SK_BLOCK;
+        if (t->gathered) {
+            tile_gather(in, p->in_plane, (ptrdiff_t)p->stride_w * SK_BLOCK, p->in_blocks, t->depth, pixels,
+                        gathered);
+            in = gathered;
         }
-    _tile_stored(0, sums[0], 4 * TILE);
-    _tile_stored(1, sums[1], 4 * TILE);
-    if (both) {
-        _tile_stored(2, sums[2], 4 * TILE);
-        _tile_stored(3, sums[3], 4 * TILE);
-    }
-}
-
-/* `pixels` (16 or 32) from t->in on, to t->x or t->out. */
-static void tile_pixels(const u8_tile *t, int32_t pixels)
-{
-    _Alignas(64) int32_t sums[4][TILE * TILE];
-    if (pixels == 2 * TILE)
-        tile_sums(t, sums, 1);
-    else
-        tile_sums(t, sums, 0);
-    for (int j = 0; j < 2; j++) {
-        const sum_vec start = sum_start(t->sums + j * TILE, t->start_by);
-        const float *scale = t->scale + j * TILE, *bias = t->bias + j * TILE;
-        for (int32_t p = 0; p < pixels; p++) {
-            const sum_vec sum =
-                _mm512_add_epi32(start, _mm512_load_si512(sums[p / TILE * 2 + j] + p % TILE * TILE));
-            if (t->x)
-                sum_to_x(sum, scale, bias, t->x + j * t->out_plane + p * SK_BLOCK);
-            else
-                sum_to_f32(sum, scale, bias, t->out + j * t->out_plane + p * t->out_pixel);
+        for (int32_t block = g0 * p->width; block < last;) {
+            const int32_t g = block / p->width, end = (g + 1) * p->width < last ? (g + 1) * p->width : last;
+            const int32_t blocks = end - block < 2 ? 1 : 2;
+            tile_walk walk = *t; /* a narrower last group has narrower rows */
+            walk.weight_row = 64 * (end - g * p->width);
+            for (int32_t j = 0; j < blocks; j++)
+                _mm512_store_si512(start + j * TILE, sum_start(p->sums + (block + j) * TILE, -p->in_zero));
+            tile_sums_of(&walk, in,
+                         (const uint8_t *)p->weights + g * p->group_weights + (block - g * p->width) * 64,
+                         start, sums, sizeof sums[0], pixels, blocks);
+            for (int32_t j = 0; j < blocks; j++)
+                tile_out(p, sums[j], block + j, y, x, pixels);
+            block += blocks;
         }
     }
 }
 
-/* One row of two output blocks; u8_row's way with other tiles. */
-static void tile_row(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tiles, int32_t g, int32_t y)
-{
-    _Alignas(64) int16_t kept[2 * STRIP * SK_BLOCK];
-    const int32_t block = g * 2;
-    const uint8_t *in = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
-    float *out = p->out ? NULL : p->out_f32 + block * p->out_plane + y * p->out_row;
-    t->weights = p->weights + g * p->group_weights;
-    t->sums = p->sums + block * SK_BLOCK;
-    t->scale = p->scale + block * SK_BLOCK;
-    t->bias = p->bias + block * SK_BLOCK;
-    for (int32_t x = 0, from = 0; x < p->out_w;) {
-        const int32_t left = p->out_w - x;
-        const int32_t pixels = left >= 2 * TILE ? 2 * TILE : left >= TILE ? TILE : left > 14 ? 8 : left;
-        t->in = in + x * t->pixel_step;
-        t->x = p->out ? kept + (x - from) * SK_BLOCK : NULL;
-        t->out = p->out ? NULL : out + x * p->out_pixel;
-        if (pixels >= TILE)
-            tile_pixels(t, pixels);
-        else
-            tiles[2 * 32 + pixels](t);
-        x += pixels;
-        if (!p->out || (x < p->out_w && x - from + 2 * TILE <= STRIP))
-            continue;
-        for (int32_t j = 0; j < 2; j++)
-            u8_strip_out(p, kept + j * STRIP * SK_BLOCK, block + j, y, from, x - from);
-        from = x;
-    }
-}
-
-static bool all_full(const sk_conv_u8c16 *p)
+static bool by_tiles(const sk_conv_u8c16 *p)
 {
     for (int32_t b = 0; b < p->in_blocks; b++)
         if (p->fill[b] != SK_BLOCK)
             return false;
-    return p->in_pixel == SK_BLOCK && p->width == 2 && p->out_w >= TILE;
+    return p->in_pixel == SK_BLOCK && p->out_w >= TILE;
 }
 
 static void tile_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1)
 {
-    const int32_t whole = p->out_blocks / 2 < g1 ? p->out_blocks / 2 : g1; /* groups of two blocks */
-    if (!all_full(p) || whole <= g0) {
+    if (!by_tiles(p)) {
         u8_conv(p, g0, g1, y0, y1);
         return;
     }
-    tiles_open();
-    u8_walk(p, g0, whole, y0, y1, tile_row);
+    const tile_walk walk =
+        tile_walk_of(p->in_blocks, p->kernel_h, p->kernel_w, p->in_plane, p->dilation_h * p->in_row,
+                     (ptrdiff_t)p->dilation_w * SK_BLOCK, (ptrdiff_t)p->stride_w * SK_BLOCK, p->width);
+    tiles_open(walk.depth);
+    if (p->groups_outer) {
+        for (int32_t g = g0; g < g1; g++)
+            for (int32_t y = y0; y < y1; y++)
+                tile_row(p, &walk, g, g + 1, y);
+    } else {
+        for (int32_t y = y0; y < y1; y++)
+            tile_row(p, &walk, g0, g1, y);
+    }
     _tile_release();
-    if (whole < g1)
-        u8_conv(p, whole, g1, y0, y1);
 }
 
 void sk_kernels_u8_amx(sk_kernels_u8 *table)
