@@ -193,6 +193,10 @@ static int is_on_gpu(PyObject *object, bool *gpu)
     long type = number ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
     Py_XDECREF(first);
+    if (where && PyErr_Occurred()) { /* it answered, with something else */
+        PyErr_Clear();
+        PyErr_SetString(PyExc_TypeError, "__dlpack_device__ gave no device: (type, number) is expected");
+    }
     Py_XDECREF(where);
     if (PyErr_Occurred())
         return -1;

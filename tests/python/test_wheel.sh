@@ -47,6 +47,9 @@ fi
 export SKITTER_TEST_WORK=$work
 venv/bin/python -W error::ResourceWarning "$source/tests/python/suite.py"
 venv/bin/python "$source/tests/python/documented.py"
+if venv/bin/python -c 'import numpy' 2>/dev/null; then
+    venv/bin/python "$source/tests/python/fuzz_frames.py" "$([ "${SKITTER_PYTHON_TESTS:-}" = whole ] && echo 60 || echo 1)"
+fi
 if [ "${SKITTER_PYTHON_TESTS:-}" = whole ]; then
     venv/bin/python "$source/tests/python/endurance.py"
     venv/bin/skitter scene -q -o long.mp4 --seconds 2 >/dev/null
