@@ -14,7 +14,7 @@ CUDA_ARCH ?= all
 # what the ROCm plugin is built for, by commas
 ROCM_ARCH ?= gfx90a
 
-.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages wheel deb deb-check \
+.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage mutants aarch64 clean packages wheel deb deb-check \
     writable sanitized
 .DEFAULT_GOAL := build
 
@@ -101,6 +101,10 @@ valgrind: packages-check writable
 ## coverage   line coverage of the tests, build-coverage/index.html
 coverage: packages-check writable
 	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/coverage
+
+## mutants    changes one operator of the code at a time and looks whether a test notices: ROOM=graph N=40 SEED=1
+mutants: packages-check writable
+	@tests/mutants/mutants.py --count $(or $(N),40) --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ROOM),--room $(ROOM)) $(if $(ONLY),--only $(ONLY))
 
 ## aarch64    builds for 64-bit ARM and runs the tests under qemu
 aarch64: packages-check writable

@@ -99,8 +99,14 @@ add_dependencies(skitter_objects skitter_border)
 target_link_libraries(skitter_objects PUBLIC ${SKITTER_LIBRARIES})
 
 # Tests see internal symbols, so they link the static library.
-add_library(skitter_static STATIC $<TARGET_OBJECTS:skitter_objects>)
-set_target_properties(skitter_static PROPERTIES OUTPUT_NAME skitter)
+set(SKITTER_PART STATIC)
+set(SKITTER_PART_NAME skitter)
+if(SKITTER_MUTANTS) # cmake/Mutants.cmake
+    set(SKITTER_PART SHARED)
+    set(SKITTER_PART_NAME skitter_rooms)
+endif()
+add_library(skitter_static ${SKITTER_PART} $<TARGET_OBJECTS:skitter_objects>)
+set_target_properties(skitter_static PROPERTIES OUTPUT_NAME ${SKITTER_PART_NAME})
 target_link_libraries(skitter_static PUBLIC ${SKITTER_LIBRARIES})
 if(SKITTER_FFMPEG)
     target_compile_definitions(skitter_static PUBLIC SKITTER_HAVE_FFMPEG=1)
@@ -134,7 +140,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/generated/page_files.c
     COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/src/server/page
         -DOUT=${CMAKE_BINARY_DIR}/generated/page_files.c -P ${CMAKE_SOURCE_DIR}/cmake/Page.cmake
     DEPENDS ${page_files} ${CMAKE_SOURCE_DIR}/cmake/Page.cmake COMMENT "" VERBATIM)
-add_library(skitter_server STATIC ${server_sources} ${CMAKE_BINARY_DIR}/generated/page_files.c)
+add_library(skitter_server ${SKITTER_PART} ${server_sources} ${CMAKE_BINARY_DIR}/generated/page_files.c)
 sk_target(skitter_server)
 if(MICROHTTPD_FOUND)
     target_compile_definitions(skitter_server PRIVATE SKITTER_HAVE_MHD=1)
@@ -149,7 +155,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/generated/ros_files.c
     COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/share/ros -DOUT=${CMAKE_BINARY_DIR}/generated/ros_files.c
         -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
     DEPENDS ${ros_files} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake COMMENT "" VERBATIM)
-add_library(skitter_ros STATIC ${ros_sources} ${CMAKE_BINARY_DIR}/generated/ros_files.c)
+add_library(skitter_ros ${SKITTER_PART} ${ros_sources} ${CMAKE_BINARY_DIR}/generated/ros_files.c)
 sk_target(skitter_ros)
 target_link_libraries(skitter_ros PUBLIC skitter_server)
 
@@ -157,7 +163,7 @@ target_link_libraries(skitter_ros PUBLIC skitter_server)
 # Everything but main.c is a library of its own, so that tests/cli can call it.
 file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
 list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
-add_library(skitter_cli STATIC ${cli_sources})
+add_library(skitter_cli ${SKITTER_PART} ${cli_sources})
 sk_target(skitter_cli)
 add_dependencies(skitter_cli skitter_build_info)
 target_link_libraries(skitter_cli PUBLIC skitter_ros)

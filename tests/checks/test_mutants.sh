@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `make mutants` takes for a place to change: operators, constants, conditions and calls that run, and nothing in comments,
+# texts, macros or declarations.
+set -euo pipefail
+work=$(mktemp -d "${TMPDIR:-/tmp}/skitter-mutants-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cat >"$work/a.c" <<'C'
+#define LIMIT 7 /* 1 + 1 */
+static const char *name(const char *text, int n); // a < b
+int f(const int *a, int n)
+{
+    /* if (n == 3) */
+    const char *s = "n == 3 && 4";
+    if (n < 2 && !*a)
+        return 5;
+    while (n-- > 0)
+        report("0 * 1", &n);
+    return *a * n;
+}
+C
+python3 - "$SKITTER_TEST_SOURCE/tests/mutants" "$work/a.c" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import places
+text = open(sys.argv[2]).read()
+got = sorted({(places.line_of(text, c.start), text[c.start:c.end], c.text) for p in places.changes(text) for c in p})
+want = sorted({
+    (7, "n < 2 && !*a", "!(n < 2 && !*a)"), (7, "n < 2 && !*a", "0"), (7, "<", "<="), (7, "<", ">"), (7, "2", "3"), (7, "2", "1"),
+    (7, "&&", "||"), (7, "!", ""), (8, "5", "6"), (8, "5", "4"), (9, "n-- > 0", "!(n-- > 0)"), (9, "--", "++"), (9, ">", ">="),
+    (9, ">", "<"), (9, "0", "1"), (10, 'report("0 * 1", &n);', ";"), (11, "*", "/")})
+for g in got:
+    if g not in want:
+        sys.exit(f"a place that is none: {g}")
+for w in want:
+    if w not in got:
+        sys.exit(f"not found: {w}")
+for p in places.changes(text):
+    for c in p:
+        assert places.applied(text, c) != text
+assert places.number_changes("0x10u") == ["0x11u"] and places.number_changes("0.5f") == ["(0.5f * 2)", "(-(0.5f))"]
+assert places.number_changes("010") == []
+PY

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Changes one operator, constant, condition or call at a time and looks whether a test notices.
+
+Works on a copy of the tree in build-mutants/, and there on copies of single files: nothing is left changed, also when it is killed.
+A place is drawn by the seed and changed, its file compiled, one shared library linked; then the tests that run that line are
+started, the room's own first, quick ones before slow ones, until one fails. What is printed of a change:
+
+  caught     a test failed, or did not end
+  survived   the tests that run the line all passed: one is missing, or the change cannot be told from outside
+  unreached  no test runs the function: survived, too
+  same       the compiler makes the same code of both
+  judged     stands in equivalent.txt with the reason why nobody could tell
+  no build   not C any more
+
+PyPI's universalmutator does the first half of this (changes by regular expressions); what takes the time is to know which few of
+some hundred tests to run and to need no linking for them, which it leaves to its user."""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import shutil
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import places  # noqa: E402
+import reach  # noqa: E402
+import workshop  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+KINDS = ("caught", "survived", "unreached", "same", "judged", "no build")
+
+
+def say(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text[:110]}", end="", file=sys.stderr, flush=True)
+
+
+def rooms_of(tree):
+    return sorted(p.name for p in (tree / "src").iterdir() if p.is_dir())
+
+
+def files_of(tree, room):
+    """Sources of a room that are compiled into the libraries: plugins for GPUs and the page's own files are not."""
+    every = [p for p in sorted((tree / "src" / room).rglob("*")) if p.suffix in (".c", ".h")]
+    return [p for p in every if "engines/cuda" not in str(p) and "engines/tensorrt" not in str(p) and p.name != "main.c"]
+
+
+def drawn(tree, room, count, seed):
+    """`count` changes of a room, the same for the same seed and sources."""
+    every = [(path, place) for path in files_of(tree, room) for place in places.changes(path.read_text())]
+    draw = random.Random(f"{seed} {room}")
+    draw.shuffle(every)
+    return [(path, draw.choice(place)) for path, place in every[:count]]
+
+
+def of_line(tree, only):
+    name, _, line = only.partition(":")
+    path = tree / name
+    text = path.read_text()
+    return [(path, c) for p in places.changes(text) for c in p if places.line_of(text, c.start) == int(line)]
+
+
+def key_of(text, change):
+    """Names a change by what its line says before and after, not by the line's number, which moves."""
+    a = text.rfind("\n", 0, change.start) + 1
+    b = text.find("\n", change.end)
+    before = " ".join(text[a:b].split())
+    after = " ".join((text[a : change.start] + change.text + text[change.end : b]).split())
+    return f"{before} => {after}"
+
+
+def judged():
+    out = {}
+    lines = (HERE / "equivalent.txt").read_text().splitlines()
+    for i, line in enumerate(lines):
+        if line.startswith("src/") and i + 1 < len(lines):
+            out[line.strip()] = lines[i + 1].strip()
+    return out
+
+
+def function_at(text, line):
+    """The lines of the function around a line; of the whole file for a table outside of all."""
+    lines = text.splitlines()
+    begin = next((n for n in range(line, 0, -1) if re.match(r"[{}]", lines[n - 1])), 0)
+    if not begin or lines[begin - 1].startswith("}"):
+        return 1, len(lines)
+    end = next((n for n in range(line, len(lines) + 1) if lines[n - 1].startswith("}")), len(lines))
+    while begin > 1 and lines[begin - 2].strip() and not lines[begin - 2].startswith(("}", "#", "/*", " *")):
+        begin -= 1
+    return begin, end
+
+
+class Trial:
+    def __init__(self, work, jobs, most, anew):
+        self.shop = workshop.Workshop(ROOT, work, jobs, say)
+        self.reach = reach.Reach(self.shop.tree, self.shop.build, work, jobs, say, anew)
+        self.most, self.work = most, work
+        self.known = judged()
+        for name in self.reach.failing:
+            say("")
+            print(f"note: {name} does not pass on the unchanged code here; it is left out", flush=True)
+
+    def tests_for(self, room, name, text, change):
+        first = places.line_of(text, change.start)
+        last = places.line_of(text, max(change.start, change.end - 1))
+        near, far = self.reach.who(room, name, first, last, *function_at(text, first))
+        out, seconds = [], 0.0
+        for test in near + far:  # as many as fit into the time, at least three
+            takes = self.reach.map[test]["seconds"]
+            if len(out) < 3 or seconds + takes <= self.most:
+                out.append(test)
+                seconds += takes
+        return out
+
+    def one(self, worker, room, path, change):
+        text = path.read_text()
+        name = str(path.relative_to(self.shop.tree))
+        key = f"{name}: {key_of(text, change)}"
+        if key in self.known:
+            return "judged", self.known[key]
+        folder = self.work / f"worker{worker}"
+        library = self.shop.made(folder, name, places.applied(text, change))
+        if isinstance(library, str):
+            return library, ""
+        tests = self.tests_for(room, name, text, change)
+        if not tests:
+            return "unreached", "no test runs the function"
+        for test in tests:
+            limit = 20 + 8 * self.reach.map[test]["seconds"]
+            answer, _ = reach.run(self.reach.tests[test], folder, limit, {"LD_LIBRARY_PATH": f"{library}:{self.shop.build}"})
+            if answer in ("failed", "no end"):
+                return "caught", test + (" (no end)" if answer == "no end" else "")
+        return "survived", f"{len(tests)} tests passed"
+
+
+def try_all(trial, room, chosen, jobs):
+    """Tries changes, some at a time, and prints each when it is known; how many there were of each kind."""
+    tally = dict.fromkeys(KINDS, 0)
+    free = list(range(jobs))
+
+    def one(item):
+        worker, begun = free.pop(), time.monotonic()
+        try:
+            verdict, why = trial.one(worker, room, *item)
+        finally:
+            shutil.rmtree(trial.work / f"worker{worker}", ignore_errors=True)
+            free.append(worker)
+        return item, verdict, why, time.monotonic() - begun
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(one, item) for item in chosen]):
+            (path, change), verdict, why, seconds = done.result()
+            tally[verdict] += 1
+            text = path.read_text()
+            say("")
+            print(f"{verdict:9} {path.relative_to(trial.shop.tree)}:{places.line_of(text, change.start)}  {key_of(text, change)}" +
+                  (f"  [{why}]" if why else "") + f"  {seconds:.0f} s", flush=True)
+            say(f"{room}: {sum(tally.values())} of {len(chosen)}")
+    return tally
+
+
+def row_of(room, tally):
+    matter = tally["caught"] + tally["survived"] + tally["unreached"]
+    return (f"| {room} | {sum(tally.values())} | {tally['caught']} | {tally['same'] + tally['judged']} | "
+            f"{tally['survived'] + tally['unreached']} | {tally['no build']} | {100 * tally['caught'] / matter if matter else 100:.0f} % |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--room", default="", help="one room, several by commas; all without it")
+    parser.add_argument("--count", type=int, default=40, help="changes a room")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=60, help="how long the tests of one change may take together, about")
+    parser.add_argument("--list", action="store_true", help="only say which changes would be tried")
+    parser.add_argument("--only", default="", help="FILE:LINE: every change of that line instead of drawn ones")
+    parser.add_argument("--anew", action="store_true", help="find out again which test runs which line")
+    given = parser.parse_args()
+    rooms = [r for r in given.room.split(",") if r] or rooms_of(ROOT)
+    unknown = [r for r in rooms if not (ROOT / "src" / r).is_dir()]
+    if unknown:
+        sys.exit(f"error: there is no room '{unknown[0]}'; there are {', '.join(rooms_of(ROOT))}")
+    if given.only and not (ROOT / given.only.partition(":")[0]).is_file() or given.only and not given.only.partition(":")[2].isdigit():
+        sys.exit(f"error: {given.only} names no line; write it as src/graph/fuse.c:158")
+    if given.list:
+        for path, change in [item for room in rooms for item in drawn(ROOT, room, given.count, given.seed)]:
+            text = path.read_text()
+            print(f"{path.relative_to(ROOT)}:{places.line_of(text, change.start)}: {change.kind}: {key_of(text, change)}")
+        return 0
+    trial = Trial(ROOT / "build-mutants", given.jobs, given.seconds, given.anew)
+    rows = []
+    if given.only:
+        room = pathlib.Path(given.only).parts[1]
+        rows.append(row_of(room, try_all(trial, room, of_line(trial.shop.tree, given.only), given.jobs)))
+    else:
+        for room in rooms:
+            rows.append(row_of(room, try_all(trial, room, drawn(trial.shop.tree, room, given.count, given.seed), given.jobs)))
+    print("\n| room | tried | caught | equivalent | survived | no build | caught of those that matter |\n|---|---|---|---|---|---|---|")
+    print("\n".join(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
