@@ -187,7 +187,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.provider = sk_args_text(args, "execution-provider");
     s.openvino_device = sk_args_text(args, "openvino-device");
     (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);
-    s.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
+    s.openvino_throughput = sk_cli_openvino_throughput(args);
     SK_TRY_GOTO(sk_cli_engine_options(args, options_text, &s.engine_options, err));
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
     if (s.n_runtimes == 0) {

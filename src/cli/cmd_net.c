@@ -83,8 +83,7 @@ static sk_status run(const sk_args *args, sk_error *err)
                            .no_winograd = sk_args_flag(args, "no-winograd"),
                            .provider = sk_args_text(args, "execution-provider"),
                            .openvino_device = sk_args_text(args, "openvino-device"),
-                           .openvino_throughput =
-                               strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0};
+                           .openvino_throughput = sk_cli_openvino_throughput(args)};
     (void)sk_precision_find(sk_args_text(args, "precision"), &how.precision);
     sk_runtime_choice choice;
     char name[32];

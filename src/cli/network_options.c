@@ -21,6 +21,11 @@ sk_rect sk_cli_rect(const sk_args *args)
     return strcmp(when, "on") == 0 ? SK_RECT_ON : strcmp(when, "off") == 0 ? SK_RECT_OFF : SK_RECT_AUTO;
 }
 
+bool sk_cli_openvino_throughput(const sk_args *args)
+{
+    return strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
+}
+
 sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT], const char **out,
                                 sk_error *err)
 {

@@ -10,6 +10,9 @@
 sk_heads sk_cli_heads(const sk_args *args);
 sk_rect sk_cli_rect(const sk_args *args);
 
+/* What --openvino-hint of SK_CLI_OPTION_OPENVINO asks for: many answers at once, and not one soon. */
+bool sk_cli_openvino_throughput(const sk_args *args);
+
 /* All of SK_CLI_OPTION_ENGINE joined in `text`; *out is that, or null where none was given. */
 sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT], const char **out,
                                 sk_error *err) SK_MUST_CHECK;

@@ -89,7 +89,7 @@ static sk_status choose_runtime(const sk_args *args, sk_predict_settings *s, sk_
     s->detector.provider = sk_args_text(args, "execution-provider");
     s->detector.openvino_device = sk_args_text(args, "openvino-device");
     s->detector.precision = sk_args_text(args, "precision");
-    s->detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
+    s->detector.openvino_throughput = sk_cli_openvino_throughput(args);
     const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
                                    .provider = s->detector.provider,
                                    .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};

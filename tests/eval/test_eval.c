@@ -407,6 +407,27 @@ static void two_results_agree_or_not(void **state)
     sk_annotations_free(&b);
 }
 
+/* A point that one of two results lacks is no distance, whichever of them it is. */
+static void agreement_leaves_missing_points_out(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_annotation_set a, b;
+    const char *one = "frame,head_x,head_y,mid_x,mid_y,tail_x,tail_y\n0,0,0,,,100,0\n";
+    const char *two = "frame,head_x,head_y,mid_x,mid_y,tail_x,tail_y\n0,3,4,50,0,,\n";
+    assert_ok(sk_annotations_parse("a", one, strlen(one), &a, &err), &err);
+    assert_ok(sk_annotations_parse("b", two, strlen(two), &b, &err), &err);
+    sk_agreement g;
+    for (int turned = 0; turned < 2; turned++) {
+        assert_ok(sk_agreement_measure(turned ? &b : &a, turned ? &a : &b, &g, &err), &err);
+        assert_int_equal(g.paired, 1);
+        NEAR(g.largest_px, 5);
+        NEAR(g.mean_px, 5);
+    }
+    sk_annotations_free(&a);
+    sk_annotations_free(&b);
+}
+
 typedef struct pair {
     sk_annotation_set result, truth;
 } pair;
@@ -448,6 +469,7 @@ int main(void)
         cmocka_unit_test(similarity_of_keypoints_by_hand),
         cmocka_unit_test(nothing_in_common_is_said),
         cmocka_unit_test(two_results_agree_or_not),
+        cmocka_unit_test(agreement_leaves_missing_points_out),
         cmocka_unit_test(equals_cocos_evaluator),
         cmocka_unit_test(equals_cocos_evaluator_through_tables),
         cmocka_unit_test(survives_running_out_of_memory),

@@ -225,6 +225,21 @@ static void fuses_activations(void **state)
     bench_close(&t);
 }
 
+static void keeps_clips_that_are_no_relu6(void **state)
+{
+    (void)state;
+    const sk_attrs clips[] = {{.clip = {0, 0.25f}}, {.clip = {-0.25f, 6}}, {.clip = {-0.25f, 0.25f}}};
+    for (int i = 0; i < 3; i++) {
+        bench t;
+        bench_open(&t);
+        sk_value c = conv(&t.b, t.x, 4, 4, 1, 1, 1, true);
+        sk_b_output(&t.b, sk_b_node(&t.b, SK_OP_CLIP, &clips[i], &c, 1, "clip"), "y");
+        assert_int_equal(apply(&t, sk_graph_fuse_activation), 2);
+        assert_int_equal(t.special->nodes[0].a.conv.act.kind, 0);
+        bench_close(&t);
+    }
+}
+
 static void fuses_residuals(void **state)
 {
     (void)state;
@@ -363,6 +378,7 @@ int main(void)
         cmocka_unit_test(recognises_silu_and_gelu),
         cmocka_unit_test(leaves_lookalikes_alone),
         cmocka_unit_test(fuses_activations),
+        cmocka_unit_test(keeps_clips_that_are_no_relu6),
         cmocka_unit_test(fuses_residuals),
         cmocka_unit_test(random_networks),
         cmocka_unit_test(removes_the_dead_and_keeps_inputs),
