@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/network_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct row {

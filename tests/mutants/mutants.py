@@ -8,7 +8,7 @@ started, the room's own first, quick ones before slow ones, until one fails. Wha
 
   caught     a test failed, or did not end
   survived   the tests that run the line all passed: one is missing, or the change cannot be told from outside
-  unreached  no test runs the function: survived, too
+  unreached  no test runs the file: survived, too
   same       the compiler makes the same code of both
   judged     stands in equivalent.txt with the reason why nobody could tell
   no build   not C any more
@@ -109,7 +109,8 @@ class Trial:
     def tests_for(self, room, name, text, change):
         first = places.line_of(text, change.start)
         last = places.line_of(text, max(change.start, change.end - 1))
-        near, far = self.reach.who(room, name, first, last, *function_at(text, first))
+        users = [self.shop.compile[t][1] for t in self.shop.users.get(name, [])]
+        near, far = self.reach.who(room, name, first, last, *function_at(text, first), users)
         out, seconds = [], 0.0
         for test in near + far:  # as many as fit into the time, at least three
             takes = self.reach.map[test]["seconds"]
@@ -130,7 +131,7 @@ class Trial:
             return library, ""
         tests = self.tests_for(room, name, text, change)
         if not tests:
-            return "unreached", "no test runs the function"
+            return "unreached", "no test runs it"
         for test in tests:
             limit = 20 + 8 * self.reach.map[test]["seconds"]
             answer, _ = reach.run(self.reach.tests[test], folder, limit, {"LD_LIBRARY_PATH": f"{library}:{self.shop.build}"})

@@ -18,7 +18,8 @@ import subprocess
 import time
 
 # They judge the sources' text or make builds of their own: a changed operator is nothing to them.
-LEFT_OUT = ("checks_", "kernels_self_test", "python_", "app_peak_memory")
+# A browser wants more addresses than a runaway change may have.
+LEFT_OUT = ("checks_", "kernels_self_test", "python_", "page_", "app_peak_memory")
 
 
 def listed(build):
@@ -122,6 +123,12 @@ def moved(before, after):
     return out
 
 
+def keep(map_, path):
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(map_))
+    os.replace(fresh, path)
+
+
 class Reach:
     def __init__(self, tree, build, work, jobs, say, anew=False):
         self.tests = listed(build)
@@ -162,15 +169,16 @@ class Reach:
             for n, (name, told) in enumerate(pool.map(one, wanted), 1):
                 old["tests"][name] = told
                 say(f"which test runs which line: {n} of {len(wanted)} tests, {name}")
-        fresh = kept.with_suffix(".new")
-        fresh.write_text(json.dumps(old))
-        os.replace(fresh, kept)
+                if n % 40 == 0:
+                    keep(old, kept)
+        keep(old, kept)
         self.map = old["tests"]
         self.failing = sorted(n for n, t in self.map.items() if t["answer"] in ("failed", "no end"))
 
-    def who(self, room, path, first, last, begin, end):
+    def who(self, room, path, first, last, begin, end, users):
         """The tests that run the lines first..last, then those that run others of the function begin..end: of each the room's own
-        first, and quick ones before slow ones."""
+        first, and quick ones before slow ones. Where the compiler left no block of the function, those that run its file, or one of
+        its users."""
         known = self.known.get(path, [])
         wanted = set(range(first, last + 1))
         if not any(first <= n <= last for n in known):  # a line in the middle of a block
@@ -187,4 +195,7 @@ class Reach:
             elif any(begin <= n <= end for n in lines):
                 far.append(name)
         order = lambda n: (room not in self.tests[n]["labels"], self.map[n]["seconds"])  # noqa: E731
+        if not near and not far:
+            passed = [(n, t["lines"]) for n, t in self.map.items() if t["answer"] == "passed"]
+            far = [n for n, lines in passed if path in lines] or [n for n, lines in passed if any(u in lines for u in users)]
         return sorted(near, key=order), sorted(far, key=order)

@@ -34,10 +34,11 @@ def copy_tree(root, work):
     return tree
 
 
-def bare(path):
+def bare(path, folder):
     """What an object file says without its debug parts, which name columns."""
-    done = subprocess.run(["objcopy", "--strip-debug", str(path), "/dev/stdout"], capture_output=True)
-    return hashlib.sha256(done.stdout).hexdigest() if done.returncode == 0 else None
+    out = folder / "bare.o"
+    subprocess.run(["objcopy", "--strip-debug", str(path), str(out)], check=True)
+    return hashlib.sha256(out.read_bytes()).hexdigest()
 
 
 class Workshop:
@@ -99,7 +100,7 @@ class Workshop:
                     return "no build"
             except subprocess.TimeoutExpired:
                 return "no build"
-            if bare(out) != bare(self.build / target):
+            if bare(out, folder) != bare(self.build / target, folder):
                 same = False
                 fresh[target] = str(out)
         if same:
