@@ -216,7 +216,7 @@ static sk_status add_line(reader *r, sk_error *err)
     double seen = r->columns == PLAIN - 1 ? v[8] : NAN;
     if (seen > 1 || (seen < 0 && seen != -1))
         r->unsure_visible = true;
-    a->visible = seen >= 0 && seen <= 1 ? seen : 1;
+    a->visible = seen >= 0 ? seen : 1;
     add_points(r, a);
     return SK_OK;
 }

@@ -240,6 +240,37 @@ static void instances_of_several_frames_are_refused(void **state)
     sk_free(bytes);
 }
 
+/* As many points as there are keypoints, but behind the end of the table of points. */
+static void instances_without_their_points_are_refused(void **state)
+{
+    (void)state;
+    enum { KEYPOINTS = 2 };
+    sk_annotation_set set;
+    sk_error err = {0};
+    char *bytes = NULL, *first = NULL;
+    size_t length = 0;
+    assert_ok(sk_file_read(write_results("slp"), 1 << 24, &bytes, &length, &err), &err);
+    for (char *at = bytes; !first && at + 200 < bytes + length; at++)
+        for (size_t row = 40; !first && row < 80 && word_at(at) == 0 && word_at(at + 8) == KEYPOINTS; row++)
+            if (word_at(at + row) == KEYPOINTS && word_at(at + row + 8) == 2 * KEYPOINTS &&
+                word_at(at + 2 * row) == 2 * KEYPOINTS && word_at(at + 2 * row + 8) == 3 * KEYPOINTS)
+                first = at;
+    assert_non_null(first);
+    static const uint64_t ranges[][2] = {{5, 7}, {1000, 1002}, {2, 0}, {0, 1}, {0, 3}, {0, 2}, {4, 6}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const bool good = i >= 5;
+        memcpy(first, ranges[i], sizeof ranges[i]);
+        if (good) {
+            assert_ok(sk_annotations_parse("x.slp", bytes, length, &set, &err), &err);
+            sk_annotations_free(&set);
+        } else {
+            assert_int_equal(sk_annotations_parse("x.slp", bytes, length, &set, &err), SK_ERR_FORMAT);
+            assert_non_null(strstr(err.message, "points are not there"));
+        }
+    }
+    sk_free(bytes);
+}
+
 static void every_cut_of_a_slp_is_refused_or_read(void **state)
 {
     (void)state;
@@ -304,6 +335,7 @@ int main(void)
         cmocka_unit_test(old_files_and_names_with_hashes),
         cmocka_unit_test(truth_adds_columns),
         cmocka_unit_test(foreign_and_damaged_files_are_refused_with_a_reason),
+        cmocka_unit_test(instances_without_their_points_are_refused),
         cmocka_unit_test(every_cut_of_a_slp_is_refused_or_read),
         cmocka_unit_test(instances_of_several_frames_are_refused),
         cmocka_unit_test(sleaps_own_files_are_read),

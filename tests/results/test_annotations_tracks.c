@@ -73,6 +73,28 @@ static void mot_results_have_confidences(void **state)
     sk_annotations_free(&set);
 }
 
+static void mot_boundaries(void **state)
+{
+    (void)state;
+    sk_annotation_set set;
+    parse("1,0,10,20,0,0,1,0,0\n1,1,10,20,1,1,1,0,1\n1,3,10,20,1,1,1,0,-1\n", &set);
+    assert_int_equal(set.n_items, 3);
+    assert_int_equal(set.classes[set.items[0].class_id].number, 0);
+    assert_int_equal(set.items[0].track, 0);
+    assert_true(set.items[0].box[2] == 0 && set.items[0].box[3] == 0); /* a box may be a point */
+    assert_true(set.items[0].visible == 0 && set.items[1].visible == 1 && set.items[2].visible == 1);
+    sk_annotations_free(&set);
+    static const char *const others[] = {"1.5", "-0.5", "2"}; /* one that is no share: none of them is */
+    for (int i = 0; i < 3; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "1,0,10,20,1,1,1,0,0.5\n1,1,10,20,1,1,1,0,%s\n", others[i]);
+        parse(text, &set);
+        assert_true(set.items[0].visible == 1 && set.items[1].visible == 1);
+        sk_annotations_free(&set);
+    }
+    refused("1,3,10,20,30,-1\n", "line 1: a box of negative width or height");
+}
+
 static void mot_boxes_may_be_turned(void **state)
 {
     (void)state;
@@ -336,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mot_truth_has_flag_class_and_visibility),
         cmocka_unit_test(mot_results_have_confidences),
+        cmocka_unit_test(mot_boundaries),
         cmocka_unit_test(mot_boxes_may_be_turned),
         cmocka_unit_test(mot_lines_may_have_keypoints),
         cmocka_unit_test(mot_frames_may_begin_with_0),
