@@ -167,6 +167,19 @@ static void python_literals_are_read(void **state)
     assert_true(isinf(sk_config_real_or(root, "inf", 0)));
     sk_config_close(&config);
 
+    /* every escape: octal ones end after three digits or before what is none, unknown ones stay, a line goes on */
+    config = open_text(sk_python_literal_open, "['\\101\\60x\\0601\\18', '\\a\\b\\f\\n\\r\\t\\v\\\\\\\"', "
+                                               "'\\U0001F400\\q', 'a\\\nb', \"\"\"it's\n\"2\" \"\"\"]");
+    root = sk_config_root(config);
+    assert_int_equal(sk_config_count(root), 5);
+    assert_string_equal(sk_config_text_or(root, "0", ""), "A0x01\x01"
+                                                          "8");
+    assert_string_equal(sk_config_text_or(root, "1", ""), "\a\b\f\n\r\t\v\\\"");
+    assert_string_equal(sk_config_text_or(root, "2", ""), "\xf0\x9f\x90\x80\\q");
+    assert_string_equal(sk_config_text_or(root, "3", ""), "ab");
+    assert_string_equal(sk_config_text_or(root, "4", ""), "it's\n\"2\" ");
+    sk_config_close(&config);
+
     config = open_text(sk_python_literal_open, "[640, 640]");
     assert_int_equal(sk_config_int_or(sk_config_root(config), "1", 0), 640);
     sk_config_close(&config);

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "formats/onnx.h"
+#include "onnx.pb-c.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,30 @@ static void writes_and_reads_back(void **state)
 }
 
 /* Every cut of the file and every changed byte must end in a model or an error, never in a crash. */
+/* ONNX's own checker refuses an attribute with more than one value. */
+static void attributes_have_one_value(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_onnx_model *model = make_model();
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    assert_ok(sk_onnx_write(model, &bytes, &length, &err), &err);
+    SkOnnx__Model *raw = sk_onnx__model__unpack(NULL, length, bytes);
+    assert_non_null(raw);
+    for (size_t n = 0; n < raw->graph->n_node; n++)
+        for (size_t i = 0; i < raw->graph->node[n]->n_attribute; i++) {
+            const SkOnnx__Attribute *a = raw->graph->node[n]->attribute[i];
+            const int values = a->has_f + a->has_i + a->has_s + (a->t != NULL) + (a->g != NULL) +
+                               (a->n_floats > 0) + (a->n_ints > 0) + (a->n_strings > 0);
+            if (values != !a->ref_attr_name)
+                fail_msg("'%s' has %d values", a->name, values);
+        }
+    sk_onnx__model__free_unpacked(raw, NULL);
+    sk_free(bytes);
+    sk_onnx_close(&model);
+}
+
 static void survives_cuts_and_changes(void **state)
 {
     (void)state;
@@ -506,6 +531,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_and_reads_back),
+        cmocka_unit_test(attributes_have_one_value),
         cmocka_unit_test(survives_cuts_and_changes),
         cmocka_unit_test(survives_every_failed_allocation),
         cmocka_unit_test(reads_typed_fields),

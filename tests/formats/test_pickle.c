@@ -145,6 +145,14 @@ static void objects_are_inert(void **state)
     assert_string_equal(sk_pickle_class(v, NULL), "system");
     assert_int_equal(v->u.object.args->length, 1);
     sk_pickle_close(&p);
+    /* NEWOBJ_EX: class, arguments, keywords */
+    v = PARSE("\x80\x04"
+              "cos\nsystem\n\x8c\x01x\x85}\x8c\x01kK\x01s\x92.",
+              &p);
+    assert_string_equal(sk_pickle_class(v, NULL), "system");
+    assert_int_equal(v->u.object.args->length, 1);
+    assert_string_equal(sk_pickle_text(sk_pickle_at(v->u.object.args, 0)), "x");
+    sk_pickle_close(&p);
     v = PARSE("(cos\nsystem\nS'x'\no.", &p);
     assert_string_equal(sk_pickle_class(v, NULL), "system");
     sk_pickle_close(&p);

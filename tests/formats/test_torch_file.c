@@ -247,6 +247,9 @@ static void foreign_files(void **state)
     REFUSE("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", SK_ERR_UNSUPPORTED,
            "torch before 1.6");
     REFUSE("\x80\x04N.", SK_ERR_UNSUPPORTED, "bare pickle");
+    REFUSE("\x80\x05N.", SK_ERR_UNSUPPORTED, "bare pickle");
+    REFUSE("\x80\x06N.", SK_ERR_FORMAT, "not a torch checkpoint"); /* no protocol has that number */
+    REFUSE("\x80", SK_ERR_FORMAT, "not a torch checkpoint");
     REFUSE("\x89HDF\r\n\x1a\n", SK_ERR_UNSUPPORTED, "HDF5");
     REFUSE("\x10\0\0\0\0\0\0\0{\"a\":1}", SK_ERR_UNSUPPORTED, "safetensors");
     REFUSE("\0\0\0\0\0\0\0\0", SK_ERR_FORMAT, "zeros");
