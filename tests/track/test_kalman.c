@@ -4,6 +4,7 @@
 #include "track/kalman.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static void near_to(double value, double wanted)
 {
@@ -114,11 +115,122 @@ static void the_covariance_stays_sound(void **state)
     }
 }
 
+/* --- against whole matrices --- */
+
+typedef struct matrix {
+    double v[4][4];
+} matrix;
+
+static matrix times(const matrix *a, const matrix *b, bool turned)
+{
+    matrix out = {0};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 4; k++)
+                out.v[i][j] += a->v[i][k] * (turned ? b->v[j][k] : b->v[k][j]);
+    return out;
+}
+
+/* A matrix that can be a covariance, every entry of it at work: A A' + I. */
+static void any_kalman(sk_kalman *k, unsigned round)
+{
+    matrix a, p;
+    for (unsigned i = 0; i < 16; i++)
+        a.v[i / 4][i % 4] = (double)((round * 31 + i * i * 7 + i * 13) % 17) / 17 - 0.4;
+    p = times(&a, &a, true);
+    for (int i = 0; i < 4; i++) {
+        k->at[i] = (double)((round * 5 + (unsigned)i * 3) % 11) - 5;
+        for (int j = 0; j < 4; j++)
+            k->cov[i][j] = p.v[i][j] + (i == j);
+    }
+}
+
+static void as_matrices_say(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 30; round++) {
+        sk_kalman k, before;
+        any_kalman(&k, round);
+        before = k;
+        const double d = 0.9, turn = 0.1 * round, axis = 0.3 * round, q[2] = {0.5, 0.2};
+        const double n = 1 + round % 3, left = pow(d, n), g = (1 - left) / (1 - d);
+        const double c = left * cos(turn), s = left * sin(turn), qc = cos(axis), qs = sin(axis);
+        const matrix f = {{{1, 0, g, 0}, {0, 1, 0, g}, {0, 0, c, -s}, {0, 0, s, c}}};
+        matrix p, fp, want;
+        for (int i = 0; i < 16; i++)
+            p.v[i / 4][i % 4] = before.cov[i / 4][i % 4];
+        fp = times(&f, &p, false);
+        want = times(&fp, &f, true);
+        const double v[2][2] = {{q[0] * qc * qc + q[1] * qs * qs, (q[0] - q[1]) * qc * qs},
+                                {(q[0] - q[1]) * qc * qs, q[0] * qs * qs + q[1] * qc * qc}};
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++) { /* of an acceleration that is white: n, n²/2, n³/3 */
+                want.v[2 + i][2 + j] += v[i][j] * n;
+                want.v[i][2 + j] += v[i][j] * n * n / 2;
+                want.v[2 + i][j] += v[i][j] * n * n / 2;
+                want.v[i][j] += v[i][j] * n * n * n / 3 + (i == j) * 0.7 * n;
+            }
+        const sk_kalman_motion m = {.frames = n,
+                                    .damping = d,
+                                    .turn_c = cos(turn),
+                                    .turn_s = sin(turn),
+                                    .axis_c = qc,
+                                    .axis_s = qs,
+                                    .along = q[0],
+                                    .across = q[1],
+                                    .jump = 0.7};
+        sk_kalman_predict(&k, &m);
+        for (int i = 0; i < 4; i++) {
+            double at = 0;
+            for (int j = 0; j < 4; j++) {
+                at += f.v[i][j] * before.at[j];
+                near_to(k.cov[i][j], want.v[i][j]);
+            }
+            near_to(k.at[i], at);
+        }
+        /* and a look: the short form K = P H' S^-1, P - K H P */
+        before = k;
+        const sk_cov2 r = {1.5, 0.4, 0.8};
+        const double sxx = k.cov[0][0] + r.xx, sxy = k.cov[0][1] + r.xy, syy = k.cov[1][1] + r.yy;
+        const double det = sxx * syy - sxy * sxy, dx = 3 - k.at[0], dy = -2 - k.at[1];
+        sk_kalman_correct(&k, 3, -2, r, 0);
+        for (int i = 0; i < 4; i++) {
+            const double *row = before.cov[i];
+            const double gain[2] = {(row[0] * syy - row[1] * sxy) / det, (row[1] * sxx - row[0] * sxy) / det};
+            near_to(k.at[i], before.at[i] + gain[0] * dx + gain[1] * dy);
+            for (int j = 0; j < 4; j++)
+                near_to(k.cov[i][j], row[j] - gain[0] * before.cov[0][j] - gain[1] * before.cov[1][j]);
+        }
+    }
+}
+
+/* What cannot be a covariance becomes one: every pair of entries, and variances below the least. */
+static void unsound_ones_are_mended(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) {
+            sk_kalman k;
+            sk_kalman_begin(&k, 0, 0, (sk_cov2){1, 0, 1}, 1);
+            k.cov[i][j] = k.cov[j][i] = -50;
+            sk_kalman_correct(&k, 0, 0, (sk_cov2){1e12, 0, 1e12}, 0); /* says nothing */
+            if (!(fabs(k.cov[i][j] + 0.99 * sqrt(k.cov[i][i] * k.cov[j][j])) < 1e-6) ||
+                k.cov[i][j] != k.cov[j][i])
+                fail_msg("%d %d: %g of %g and %g", i, j, k.cov[i][j], k.cov[i][i], k.cov[j][j]);
+        }
+    sk_kalman k;
+    sk_kalman_begin(&k, 0, 0, (sk_cov2){0, 0, 0}, 0);
+    sk_kalman_correct(&k, 0, 0, (sk_cov2){1, 0, 1}, 0);
+    for (int i = 0; i < 4; i++)
+        assert_true(k.cov[i][i] == (i < 2 ? 1e-4 : 1e-8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worked_example), cmocka_unit_test(frames_that_are_left_out_count),
-        cmocka_unit_test(noise_lies_along_the_body), cmocka_unit_test(a_jump_is_clipped),
-        cmocka_unit_test(the_covariance_stays_sound)};
+        cmocka_unit_test(a_worked_example),           cmocka_unit_test(frames_that_are_left_out_count),
+        cmocka_unit_test(noise_lies_along_the_body),  cmocka_unit_test(a_jump_is_clipped),
+        cmocka_unit_test(the_covariance_stays_sound), cmocka_unit_test(as_matrices_say),
+        cmocka_unit_test(unsound_ones_are_mended)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
