@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "runtime/artifact.h"
 
 #include <dirent.h>
@@ -171,6 +173,11 @@ static int obtain(const sk_artifact_wish *w, const char *where)
     assert_ok(obtain_with(w, &s, &a, &err), &err);
     assert_non_null(a.bytes);
     assert_int_equal(sk_blob_bytes(a.bytes), BYTES);
+    sk_sha256 hash;
+    char text[65];
+    sk_hash_sha256(sk_blob_data(a.bytes), BYTES, &hash);
+    sk_sha256_text(&hash, text);
+    assert_string_equal(a.sha256, text);
     if (where)
         assert_string_equal(a.path, where);
     assert_int_equal(a.made, makes() > before);

@@ -483,6 +483,21 @@ static void listed_verified_and_removed(void **state)
     put(file[4], "USER made this");
     sk_artifact_row *rows = NULL;
     int32_t count = 0;
+    const int64_t live = sk_memory_live_bytes();
+    /* a look that reads no file knows as much, but for what only the bytes tell */
+    assert_ok(sk_artifact_list(NULL, 0, false, hash_of, &rows, &count, &err), &err);
+    assert_int_equal(count, 5);
+    assert_int_equal(row_of(rows, count, "fresh.onnx")->state, SK_ARTIFACT_FRESH);
+    assert_string_equal(row_of(rows, count, "fresh.onnx")->why, "");
+    assert_int_equal(row_of(rows, count, "fresh.onnx")->bytes, BYTES);
+    assert_int_equal(row_of(rows, count, "edited.onnx")->state, SK_ARTIFACT_STALE);
+    assert_non_null(strstr(row_of(rows, count, "edited.onnx")->why, "changed since"));
+    assert_int_equal(row_of(rows, count, "cut.onnx")->state, SK_ARTIFACT_DAMAGED);
+    assert_non_null(strstr(row_of(rows, count, "cut.onnx")->why, "1000 bytes where 20000"));
+    assert_true(row_of(rows, count, "orphan.onnx")->orphan && !row_of(rows, count, "fresh.onnx")->orphan);
+    assert_non_null(strstr(row_of(rows, count, "orphan.onnx")->why, "is gone"));
+    sk_free(rows);
+    assert_int_equal(sk_memory_live_bytes(), live);
     assert_ok(sk_artifact_list(NULL, 0, true, hash_of, &rows, &count, &err), &err);
     assert_int_equal(count, 5);
     assert_int_equal(row_of(rows, count, "fresh.onnx")->state, SK_ARTIFACT_FRESH);

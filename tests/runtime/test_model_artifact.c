@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "formats/config.h"
 #include "models/onnx_export.h"
 #include "runner/network.h"
 #include "runtime/engine_file.h"
@@ -179,6 +180,39 @@ static void made_checked_and_used(void **state)
         snprintf(library, sizeof library, "1.0");
         sk_model_close(&model);
     }
+}
+
+/* Options that change what an engine makes of a file are part of its library's name: files are compared again for them. */
+static void options_that_change_files_count(void **state)
+{
+    (void)state;
+    static const sk_engine_option options[] = {
+        {.key = "tiles",
+         .kind = SK_ENGINE_OPTION_NUMBER,
+         .least = 1,
+         .most = 9,
+         .usual = "1",
+         .changes_files = true},
+        {.key = "echo", .kind = SK_ENGINE_OPTION_NUMBER, .least = 1, .most = 9, .usual = "1"},
+        {0}};
+    static const char *const given[] = {"", "echo=4", "tiles=3", "tiles=3", "tiles=2"};
+    static const bool anew[] = {true, false, true, false, true};
+    char artifact[600];
+    sk_error err = {0};
+    sk_model *model = open_yolo("Detect", "options.pt", artifact);
+    sk_engine engine = fake_engine();
+    engine.options = options;
+    for (int i = 0; i < 5; i++) {
+        sk_session *session = NULL;
+        sk_session_settings settings = sk_session_defaults();
+        snprintf(settings.options, sizeof settings.options, "%s", given[i]);
+        opened_files = 0;
+        assert_ok(sk_net_open(model, &engine, 1, 32, 32, &settings, &session, &err), &err);
+        sk_session_close(&session);
+        if (opened_files != 1 + anew[i])
+            fail_msg("'%s': %d sessions", given[i], opened_files);
+    }
+    sk_model_close(&model);
 }
 
 static void raw_heads_and_none_are_made_in_memory(void **state)
@@ -359,7 +393,33 @@ static void engine_files(void **state)
     sk_error err = {0};
     sk_model *model = open_yolo("Pose", "engine.pt", artifact);
     assert_ok(sk_engine_file_describe(model, 2, 64, 96, &json, &err), &err);
-    assert_non_null(strstr(json, "\"task\":\"pose\""));
+    sk_config *said = NULL;
+    assert_ok(sk_config_open_json(json, strlen(json), "description", &said, &err), &err);
+    const sk_config_value *root = sk_config_root(said);
+    assert_string_equal(sk_config_text_or(root, "task", ""), "pose");
+    assert_string_equal(sk_config_text_or(root, "source_sha256", ""), model->content_hash);
+    assert_int_equal(sk_config_int_or(root, "stride", 0), model->input.stride);
+    assert_int_equal(sk_config_int_or(root, "batch", 0), 2);
+    assert_int_equal(sk_config_int_or(root, "imgsz.0", 0), 64);
+    assert_int_equal(sk_config_int_or(root, "imgsz.1", 0), 96);
+    assert_int_equal(sk_config_int_or(root, "channels", 0), 3);
+    assert_int_equal(sk_config_count(sk_config_get(root, "names")), model->n_classes);
+    for (int32_t i = 0; i < model->n_classes; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "names.%d", i);
+        assert_string_equal(sk_config_text_or(root, name, "none"), model->class_names[i]);
+    }
+    assert_int_equal(sk_config_bool_or(root, "end2end", true), model->yolo.end2end);
+    assert_int_equal(sk_config_int_or(root, "kpt_shape.0", 0), model->n_keypoints);
+    assert_int_equal(sk_config_int_or(root, "kpt_shape.1", 0), model->yolo.keypoint_dims);
+    sk_config_close(&said);
+    /* classes without names have empty ones */
+    sk_model nameless = *model;
+    char *without = NULL;
+    nameless.class_names = NULL;
+    assert_ok(sk_engine_file_describe(&nameless, 2, 64, 96, &without, &err), &err);
+    assert_non_null(strstr(without, "\"names\":{\"0\":\"\""));
+    sk_free(without);
     assert_ok(sk_engine_header_join(json, "ftrt-plan", 9, &bytes, &length, &err), &err);
     assert_int_equal((size_t)bytes[0] | (size_t)bytes[1] << 8, length - 4 - 9);
     assert_true(sk_engine_header_find(bytes, length, &begin, &end));
@@ -430,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(made_checked_and_used, set_up),
         cmocka_unit_test_setup(heads_belong_to_the_key, set_up),
+        cmocka_unit_test_setup(options_that_change_files_count, set_up),
         cmocka_unit_test_setup(raw_heads_and_none_are_made_in_memory, set_up),
         cmocka_unit_test_setup(wrong_answers_are_refused, set_up),
         cmocka_unit_test_setup(a_users_export_is_used_as_it_is, set_up),
