@@ -164,10 +164,30 @@ static void planes_equal_rgb(void **state)
         }
 }
 
+static void senseless_calls_are_refused(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_letterbox_geometry g;
+    sk_letterbox *box = NULL;
+    assert_ok(sk_letterbox_fit(64, 48, 32, 32, 0, &g, &err), &err);
+    assert_int_equal(sk_letterbox_open(NULL, SK_PIXEL_RGB, 1, &box, &err), SK_ERR_ARG);
+    assert_int_equal(sk_letterbox_open(&g, SK_PIXEL_RGB, 1, NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_letterbox_open(&g, SK_PIXEL_RGB, 0, &box, &err), SK_ERR_ARG);
+    assert_null(box);
+    static const int32_t bad[][5] = {
+        {0, 48, 32, 32, 0}, {64, 0, 32, 32, 0}, {64, 48, 0, 32, 0}, {64, 48, 32, 0, 0}, {64, 48, 32, 32, -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(sk_letterbox_fit(bad[i][0], bad[i][1], bad[i][2], bad[i][3], bad[i][4], &g, &err),
+                         SK_ERR_ARG);
+    assert_ok(sk_letterbox_fit(1, 1, 1, 1, 0, &g, &err), &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_equal_the_original), cmocka_unit_test(wrong_frames_are_refused),
-        cmocka_unit_test(planes_equal_rgb), cmocka_unit_test(failing_memory_leaves_nothing)};
+        cmocka_unit_test(senseless_calls_are_refused), cmocka_unit_test(bytes_equal_the_original),
+        cmocka_unit_test(wrong_frames_are_refused), cmocka_unit_test(planes_equal_rgb),
+        cmocka_unit_test(failing_memory_leaves_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

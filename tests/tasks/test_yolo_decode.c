@@ -299,6 +299,16 @@ static void class_filter_and_limits(void **state)
     h.maps[1].channels = 5;
     h.maps[0].width++;
     assert_int_equal(sk_yolo_post_run(post, SK_YOLO_HEADS, h.maps, h.n, &g, &a, &err), SK_ERR_MISMATCH);
+    /* Neither are rows: another number of values, of lines, or more places than there can be. */
+    static float rows[16 * 4 * 8];
+    const int32_t values = 4 + h.spec.n_classes;
+    sk_map one = sk_map_planar(rows, values, 1, 8);
+    assert_ok(sk_yolo_post_run(post, SK_YOLO_DENSE, &one, 1, &g, &a, &err), &err);
+    assert_int_equal(a.count, 0);
+    const sk_map bad[] = {sk_map_planar(rows, values + 1, 1, 8), sk_map_planar(rows, values - 1, 1, 8),
+                          sk_map_planar(rows, values, 2, 8), sk_map_planar(rows, values, 1, 1 << 20)};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(sk_yolo_post_run(post, SK_YOLO_DENSE, &bad[i], 1, &g, &a, &err), SK_ERR_MISMATCH);
     sk_instances_free(&a);
     sk_yolo_post_close(&post);
     free_heads(&h);
