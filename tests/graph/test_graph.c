@@ -82,6 +82,62 @@ static void every_op_has_a_name(void **state)
     assert_string_equal(sk_unary_name((sk_unary)1000), "no function");
 }
 
+/* How many values each operation takes and gives, as ONNX has them (a convolution may add a residual besides). */
+static void every_op_takes_so_many(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int in_least, in_most, out_least, out_most; /* -1: any number */
+    } others[] = {
+        {"conv", 2, 4, 1, 1},
+        {"conv_transpose", 2, 3, 1, 1},
+        {"resize", 1, 2, 1, 1},
+        {"grid_sample", 2, 2, 1, 1},
+        {"matmul", 2, 2, 1, 1},
+        {"gemm", 2, 3, 1, 1},
+        {"einsum", 1, 2, 1, 1},
+        {"batch_norm", 5, 5, 1, 1},
+        {"layer_norm", 1, 3, 1, 1},
+        {"instance_norm", 1, 3, 1, 1},
+        {"binary", 2, 2, 1, 1},
+        {"where", 3, 3, 1, 1},
+        {"top_k", 2, 2, 2, 2},
+        {"cum_sum", 2, 2, 1, 1},
+        {"non_max_suppression", 2, 5, 1, 1},
+        {"concat", 1, -1, 1, 1},
+        {"split", 1, 1, 1, -1},
+        {"slice", 3, 5, 1, 1},
+        {"reshape", 2, 2, 1, 1},
+        {"squeeze", 1, 2, 1, 1},
+        {"unsqueeze", 2, 2, 1, 1},
+        {"expand", 2, 2, 1, 1},
+        {"tile", 2, 2, 1, 1},
+        {"pad", 2, 3, 1, 1},
+        {"gather", 2, 2, 1, 1},
+        {"gather_elements", 2, 2, 1, 1},
+        {"gather_nd", 2, 2, 1, 1},
+        {"scatter_elements", 3, 3, 1, 1},
+        {"scatter_nd", 3, 3, 1, 1},
+        {"range", 3, 3, 1, 1},
+        {"one_hot", 3, 3, 1, 1},
+        {"anchors", 1, 8, 2, 2},
+        {"quantise", 3, 3, 1, 1},
+        {"dequantise", 2, 3, 1, 1},
+    };
+    for (int op = 1; op < SK_OP_COUNT; op++) {
+        const sk_op_info *info = sk_op_info_of((sk_op)op);
+        int want[4] = {1, 1, 1, 1};
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (strcmp(others[i].name, info->name) == 0)
+                memcpy(want, &others[i].in_least, sizeof want);
+        const int has[4] = {info->min_in, info->max_in, info->min_out, info->max_out};
+        for (int i = 0; i < 4; i++)
+            if (has[i] != want[i])
+                fail_msg("%s: %d where %d is right (%d)", info->name, has[i], want[i], i);
+    }
+}
+
 static void builder_keeps_the_first_failure(void **state)
 {
     (void)state;
@@ -247,6 +303,7 @@ int main(void)
         cmocka_unit_test(builds_and_verifies),
         cmocka_unit_test(clones_share_constants),
         cmocka_unit_test(every_op_has_a_name),
+        cmocka_unit_test(every_op_takes_so_many),
         cmocka_unit_test(builder_keeps_the_first_failure),
         cmocka_unit_test(builder_refuses_what_does_not_fit),
         cmocka_unit_test(verify_rejects),

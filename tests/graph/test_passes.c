@@ -171,6 +171,24 @@ static void keeps_batch_norm_where_the_conv_is_seen(void **state)
     bench_close(&t);
 }
 
+/* What is worked out from the input, or is no number with a point, is no weight. */
+static void keeps_batch_norm_of_numbers_that_change(void **state)
+{
+    (void)state;
+    bench t;
+    bench_open(&t);
+    sk_value y = conv(&t.b, t.x, 4, 4, 1, 1, 1, true);
+    sk_shape s = sk_shape_of(1, 4);
+    sk_attrs a = {.norm.epsilon = 1e-3f},
+             all = {.reduce = {.kind = SK_REDUCE_MEAN, .n_axes = 3, .axes = {0, 2, 3}}};
+    sk_value mean = sk_b_node(&t.b, SK_OP_REDUCE, &all, &t.x, 1, "mean");
+    sk_value in[5] = {y, random_constant(&t.b, "scale", s, true), random_constant(&t.b, "shift", s, false),
+                      mean, random_constant(&t.b, "variance", s, true)};
+    sk_b_output(&t.b, sk_b_node(&t.b, SK_OP_BATCH_NORM, &a, in, 5, "bn"), "y");
+    assert_int_equal(apply(&t, sk_graph_fold_batch_norm), 3);
+    bench_close(&t);
+}
+
 static void recognises_silu_and_gelu(void **state)
 {
     (void)state;
@@ -311,6 +329,24 @@ static void removes_the_dead_and_keeps_inputs(void **state)
     bench_close(&t);
 }
 
+/* A weight that two convolutions share is one. */
+static void shared_weights_count_once(void **state)
+{
+    (void)state;
+    bench t;
+    bench_open(&t);
+    sk_window w = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
+    sk_value weight = random_constant(&t.b, "w", sk_shape_of(4, 4, 4, 3, 3), false);
+    sk_value bias = random_constant(&t.b, "b", sk_shape_of(1, 4), false);
+    sk_value y = sk_b_conv(&t.b, t.x, weight, bias, &w, 1, "one");
+    assert_int_equal(sk_graph_parameters(t.graph), 4 * 4 * 9 + 4);
+    y = sk_b_conv(&t.b, y, weight, SK_VALUE_NONE, &w, 1, "again");
+    assert_int_equal(sk_graph_parameters(t.graph), 4 * 4 * 9 + 4);
+    sk_b_output(&t.b, conv(&t.b, y, 4, 2, 1, 1, 1, false), "y");
+    assert_int_equal(sk_graph_parameters(t.graph), 4 * 4 * 9 + 4 + 8);
+    bench_close(&t);
+}
+
 static void cuts_the_tail(void **state)
 {
     (void)state;
@@ -375,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folds_batch_norm),
         cmocka_unit_test(keeps_batch_norm_where_the_conv_is_seen),
+        cmocka_unit_test(keeps_batch_norm_of_numbers_that_change),
         cmocka_unit_test(recognises_silu_and_gelu),
         cmocka_unit_test(leaves_lookalikes_alone),
         cmocka_unit_test(fuses_activations),
@@ -382,6 +419,7 @@ int main(void)
         cmocka_unit_test(fuses_residuals),
         cmocka_unit_test(random_networks),
         cmocka_unit_test(removes_the_dead_and_keeps_inputs),
+        cmocka_unit_test(shared_weights_count_once),
         cmocka_unit_test(cuts_the_tail),
         cmocka_unit_test(counts_and_prints),
     };
