@@ -333,6 +333,7 @@ static void test_reset_waits_for_the_run(void **state)
 
 int main(void)
 {
+    test_keeps_memory = true; /* the text of the file that was read last */
     sk_error err;
     snprintf(config, sizeof config, "%s/config", test_folder());
     snprintf(cache, sizeof cache, "%s/cache", test_folder());

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include "base/memory.h"
+
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,4 +73,23 @@ const char *test_missing(const char *name)
     char path[256];
     snprintf(path, sizeof path, "missing/%s", name);
     return join(test_folder(), path);
+}
+
+/* What a test's process still holds at its end has leaked; the build with sanitizers says where it was allocated. Processes that
+ * it forks have memory of its, and are not asked. */
+static pid_t own_process;
+bool test_keeps_memory;
+
+__attribute__((constructor)) static void note_process(void)
+{
+    own_process = getpid();
+}
+
+__attribute__((destructor)) static void nothing_is_left(void)
+{
+    const long long left = (long long)sk_memory_live_bytes();
+    if (left == 0 || getpid() != own_process || test_keeps_memory || !getenv("SKITTER_TEST_LEAKS"))
+        return;
+    fprintf(stderr, "the test leaves %lld bytes allocated\n", left);
+    _exit(1);
 }

@@ -5,6 +5,7 @@
 /* What every test includes: cmocka in its required order, and a few helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,10 @@ const char *test_data(const char *relative);
 const char *test_source(const char *relative);
 /* A fresh folder of this process under TMPDIR; removed at exit. */
 const char *test_folder(void);
+
+/* With SKITTER_TEST_LEAKS set, a test that ends with memory still allocated (sk_malloc and its family) fails; one that holds some
+ * on purpose says so here. */
+extern bool test_keeps_memory;
 /* A path in a folder below that one that nobody has made; static buffer, one of four used in turn. */
 const char *test_missing(const char *name);
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seals of records: RFC 2104 by another program's answer, and whose keys count. */
+#include "artifact_fixture.h"
+
+#include "runtime/artifact_internal.h"
+
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+static const char blank[] = "{\"a\": 1, \"seal\": \"" ZEROS "\"}";
+/* Python: hmac.new(bytes(range(32)), blank, hashlib.sha256).hexdigest() */
+static const char sealed[] =
+    "{\"a\": 1, \"seal\": \"5cbaea4e3bb8074caeb4425207203997e858609b861e2030e33d683d2293862a\"}";
+
+static char key_path[700];
+
+static void put_key(uint8_t first, size_t length, mode_t mode)
+{
+    sk_error err = {0};
+    char *cache = NULL;
+    uint8_t key[64];
+    assert_ok(sk_artifact_cache_folder(&cache, &err), &err);
+    assert_ok(sk_folder_make(cache, &err), &err);
+    snprintf(key_path, sizeof key_path, "%s/.seal", cache);
+    sk_free(cache);
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)(first + i);
+    unlink(key_path);
+    int file = open(key_path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, key, length), length);
+    assert_int_equal(fchmod(file, mode), 0);
+    close(file);
+}
+
+static void a_seal_is_an_hmac(void **state)
+{
+    (void)state;
+    char text[sizeof blank];
+    put_key(0, 32, 0600);
+    memcpy(text, blank, sizeof text);
+    sk_artifact_seal(text, sizeof text - 1);
+    assert_string_equal(text, sealed);
+    assert_true(sk_artifact_is_sealed(text, sizeof text - 1));
+    assert_string_equal(text, sealed);             /* as it was */
+    for (size_t i = 0; i + 1 < sizeof text; i++) { /* every byte counts */
+        text[i] ^= 1;
+        if (sk_artifact_is_sealed(text, sizeof text - 1))
+            fail_msg("byte %zu may be another", i);
+        text[i] ^= 1;
+    }
+    put_key(1, 32, 0600); /* somebody else's */
+    assert_false(sk_artifact_is_sealed(text, sizeof text - 1));
+    sk_artifact_seal(text, sizeof text - 1);
+    assert_string_not_equal(text, sealed);
+    assert_true(sk_artifact_is_sealed(text, sizeof text - 1));
+}
+
+static void keys_of_others_are_no_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t length;
+        mode_t mode;
+    } bad[] = {{32, 0640}, {32, 0604}, {32, 0620}, {31, 0600}, {33, 0600}, {0, 0600}};
+    char text[sizeof blank];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put_key(0, bad[i].length, bad[i].mode);
+        memcpy(text, sealed, sizeof text);
+        assert_false(sk_artifact_is_sealed(text, sizeof text - 1));
+        sk_artifact_seal(text, sizeof text - 1); /* by a key of its own, which now lies there */
+        assert_string_not_equal(text, sealed);
+        assert_true(sk_artifact_is_sealed(text, sizeof text - 1));
+        struct stat info;
+        assert_int_equal(lstat(key_path, &info), 0);
+        assert_true(info.st_size == 32 && (info.st_mode & 0777) == 0600);
+    }
+    char elsewhere[600];
+    put_key(0, 32, 0600);
+    path_in(elsewhere, sizeof elsewhere, "key");
+    assert_int_equal(rename(key_path, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, key_path), 0);
+    memcpy(text, sealed, sizeof text);
+    assert_false(sk_artifact_is_sealed(text, sizeof text - 1));
+    assert_int_equal(unlink(key_path), 0);
+    assert_false(sk_artifact_is_sealed(text, sizeof text - 1)); /* asking makes none */
+    assert_false(sk_file_exists(key_path));
+}
+
+static void texts_without_a_place_for_it_stay(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"{}", "{\"seal\": \"\"}", "{\"seal\": \"" ZEROS "0\"}",
+                                        "{\"seal\": \"" ZEROS, "{\"seal\": \"X" ZEROS "\"}"};
+    put_key(0, 32, 0600);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s", texts[i]);
+        sk_artifact_seal(text, strlen(text));
+        assert_string_equal(text, texts[i]);
+        assert_false(sk_artifact_is_sealed(text, strlen(text)));
+    }
+}
+
+/* A record keeps what the last eight libraries said; those before are asked again. */
+static void only_so_many_checks_are_kept(void **state)
+{
+    (void)state;
+    sk_artifact_wish w = wish_for(model);
+    sk_artifact_record r;
+    sk_error err = {0};
+    char library[16];
+    w.library = library;
+    for (int i = 0; i < SK_ARTIFACT_CHECKS + 3; i++) {
+        snprintf(library, sizeof library, "1.%d", i);
+        assert_int_equal(obtain(&w, artifact), i == 0);
+        assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+        assert_int_equal(r.n_checks, i < SK_ARTIFACT_CHECKS ? i + 1 : SK_ARTIFACT_CHECKS);
+        assert_string_equal(r.checks[r.n_checks - 1].library, library);
+    }
+    assert_string_equal(r.checks[0].library, "1.3");
+    for (int i = 4; i >= 2; i -= 2) { /* the fifth is known, the third is not any more */
+        script s = {0};
+        sk_artifact a = {0};
+        snprintf(library, sizeof library, "1.%d", i);
+        assert_ok(obtain_with(&w, &s, &a, &err), &err);
+        assert_int_equal(s.checks, i == 2);
+        sk_artifact_release(&a);
+    }
+    assert_tidy();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_seal_is_an_hmac, set_up),
+        cmocka_unit_test_setup(keys_of_others_are_no_keys, set_up),
+        cmocka_unit_test_setup(texts_without_a_place_for_it_stay, set_up),
+        cmocka_unit_test_setup(only_so_many_checks_are_kept, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
