@@ -27,8 +27,8 @@ static const sk_option options[] = {
              "(takes minutes)"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =
-         "how far a value's 256 steps reach: where the squared error is least, over --percent of what was "
-         "seen, or over all of it"},
+         "how far a value's 256 steps reach: where the error is least and a fifth further, over --percent "
+         "of what was seen, or over all of it"},
     {SK_REAL("percent", "X", 50, 100), .fallback = "99.99", .help = "with --ranges percentile"},
     {SK_FILE("truth", "FILE"),
      .help = "what is in the frames, as 'skitter eval' reads it: f32 and eight bits are measured against it, "

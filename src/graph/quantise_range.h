@@ -19,7 +19,7 @@ void sk_range_add(sk_range *range, const float *values, int64_t count);
 void sk_range_merge(sk_range *range, const sk_range *other);
 
 typedef enum sk_range_method {
-    SK_RANGE_ERROR = 0,  /* the least squared error of what was seen */
+    SK_RANGE_ERROR = 0,  /* the least error of what was seen, large ones weighing more, and a fifth beyond */
     SK_RANGE_PERCENTILE, /* all but the outermost */
     SK_RANGE_ALL         /* everything seen */
 } sk_range_method;
