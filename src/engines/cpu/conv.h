@@ -57,8 +57,11 @@ typedef struct cpu_conv {
     struct cpu_conv_u8 *u8; /* in eight bits (conv_u8.c): x, and mostly y, are low forms; null: f32 */
 } cpu_conv;
 
-/* conv.c */
+/* conv_build.c */
 bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node); /* can it be a step of ours? */
+
+/* conv.c */
+sk_status cpu_conv_bind(cpu_plan *plan, cpu_step *step, sk_error *err) SK_MUST_CHECK;
 void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
 /* Sets the kernel's parameters from the choice; weights are filled in by cpu_conv_pack. */
 void cpu_conv_apply(const cpu_plan *plan, cpu_conv *conv);
@@ -78,6 +81,7 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *conv, sk_error *err) SK_MUS
 void cpu_conv_apply_u8(cpu_conv *conv);
 void cpu_conv_run_u8(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
 size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *conv);
+/* pack_u8.c */
 size_t cpu_packed_bytes_u8(const cpu_conv *conv, const cpu_conv_choice *choice);
 void cpu_conv_fill_u8(const cpu_conv *conv, void *weights, int32_t *sums);
 void cpu_conv_set_weights_u8(const cpu_plan *plan, cpu_conv *conv, const void *weights, const int32_t *sums);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/conv.h"
+#include "engines/cpu/conv_u8.h"
 #include "graph/quantise.h"
 
 #include <math.h>
@@ -9,23 +9,6 @@
 
 #define MOST_PRODUCTS 65000 /* of 255 * 128 each still fit 31 bits */
 #define FIRST_ROWS    8     /* output rows of the first convolution whose input is converted at once */
-
-struct cpu_conv_u8 {
-    sk_conv_u8c16 p;
-    sk_act_i16 act;
-    const int8_t *data;
-    size_t data_bytes;
-    const float *scales; /* of the weights, one or one an output channel */
-    int64_t n_scales;
-    double in_scale;
-    bool floats; /* the output is f32 */
-    double out_scale;
-    float *scale, *bias;          /* of each output channel, for the kernel */
-    uint8_t first_fill;           /* first: bytes of a window's row */
-    bool as_is;                   /* first: the picture's bytes are the quantised ones */
-    uint8_t lookup[4][256];       /* first: what they become, by channel */
-    int32_t row_bytes, row_count; /* first: converted rows in scratch */
-};
 
 /* Bits behind the point of x, at most 4: as many as the activation's table and the residual's factor leave room for. */
 static bool settle_finish(cpu_conv_u8 *u, const sk_act_f32 *act, double residual_scale)
@@ -224,22 +207,13 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
     return SK_OK;
 }
 
-/* Groups of four channels in all input blocks. */
-static int64_t fours(const sk_conv_u8c16 *p)
-{
-    int64_t count = 0;
-    for (int32_t b = 0; b < p->in_blocks; b++)
-        count += (p->fill[b] + 3) / 4;
-    return count;
-}
-
 void cpu_conv_apply_u8(cpu_conv *c)
 {
     sk_conv_u8c16 *p = &c->u8->p;
     p->width = c->choice.width;
     p->tile = c->choice.tile;
     p->groups_outer = c->choice.groups_outer;
-    p->group_weights = fours(p) * p->kernel_h * p->kernel_w * p->width * SK_BLOCK * 4;
+    p->group_weights = cpu_fours_u8(p) * p->kernel_h * p->kernel_w * p->width * SK_BLOCK * 4;
 }
 
 /* --- running --- */
@@ -347,118 +321,4 @@ void cpu_conv_run_u8(const cpu_conv *c, const cpu_frame *frame, int32_t part, in
         run_rows(c, frame, k->depthwise, c->u8->p.out_blocks, part, parts);
     else
         run_rows(c, frame, k->conv, c->groups, part, parts);
-}
-
-/* --- weights --- */
-
-static int32_t weight_at(const cpu_conv *c, int32_t co, int32_t ci, int32_t ky, int32_t kx)
-{
-    const cpu_weights *w = &c->weights;
-    if (co >= w->cout)
-        return 0;
-    const int32_t inputs = w->cin / w->groups, outputs = w->cout / w->groups;
-    if (w->groups > 1) {
-        if (ci / inputs != co / outputs)
-            return 0;
-        ci %= inputs;
-    }
-    return c->u8->data[w->offset + co * w->co + ci * w->ci + ky * w->ky + kx * w->kx];
-}
-
-/* One step of the kernel's loop: four channels, or bytes of a picture's row, of all outputs of a group. */
-static int8_t *put_fours(int8_t *to, const cpu_conv *c, int32_t block, int32_t width, int32_t from,
-                         int32_t valid, int32_t ky, int32_t kx, int32_t *sums)
-{
-    const bool first = c->choice.form == CPU_CONV_FIRST;
-    for (int32_t o = 0; o < width * SK_BLOCK; o++)
-        for (int32_t i = 0; i < 4; i++, to++) {
-            const int32_t k = from + i, co = block * SK_BLOCK + o;
-            const int32_t w = i >= valid ? 0
-                              : first    ? weight_at(c, co, k % c->weights.cin, ky, k / c->weights.cin)
-                                         : weight_at(c, co, k, ky, kx);
-            *to = (int8_t)w;
-            sums[co] += w;
-        }
-    return to;
-}
-
-static void pack_direct(const cpu_conv *c, int8_t *to, int32_t *sums)
-{
-    const sk_conv_u8c16 *p = &c->u8->p;
-    for (int32_t block = 0; block < p->out_blocks; block += p->width) {
-        const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
-        for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++)
-            for (int32_t ky = 0; ky < p->kernel_h; ky++)
-                for (int32_t kx = 0; kx < p->kernel_w; kx++)
-                    for (int32_t i = 0; i < p->fill[b]; i += 4)
-                        to = put_fours(to, c, block, width, from + i, p->fill[b] - i, ky, kx, sums);
-    }
-}
-
-static void pack_depthwise(const cpu_conv *c, int32_t *to, int32_t *sums)
-{
-    const sk_conv_u8c16 *p = &c->u8->p;
-    const cpu_weights *w = &c->weights;
-    for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++)
-        for (int32_t k = 0; k < p->kernel_h * p->kernel_w; k++)
-            for (int32_t i = 0; i < SK_BLOCK; i++, to++) {
-                *to = i < p->fill[b] ? c->u8->data[w->offset + (from + i) * w->co + k / p->kernel_w * w->ky +
-                                                   k % p->kernel_w * w->kx]
-                                     : 0;
-                sums[b * SK_BLOCK + i] += *to;
-            }
-}
-
-size_t cpu_packed_bytes_u8(const cpu_conv *c, const cpu_conv_choice *choice)
-{
-    const sk_conv_u8c16 *p = &c->u8->p;
-    const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, outputs = (size_t)p->out_blocks * SK_BLOCK;
-    if (choice->form == CPU_CONV_DEPTHWISE)
-        return taps * outputs * sizeof(int32_t);
-    return (size_t)fours(p) * taps * outputs * 4;
-}
-
-void cpu_conv_fill_u8(const cpu_conv *c, void *weights, int32_t *sums)
-{
-    if (c->choice.form == CPU_CONV_DEPTHWISE)
-        pack_depthwise(c, weights, sums);
-    else
-        pack_direct(c, weights, sums);
-}
-
-/* What the kernel multiplies sums with and adds: to units of x, or to the output itself. */
-static void set_scales(const cpu_plan *plan, cpu_conv *c)
-{
-    cpu_conv_u8 *u = c->u8;
-    const double unit = u->floats ? 1.0 : u->out_scale / (1 << u->p.finish.shift);
-    const bool depthwise = c->choice.form == CPU_CONV_DEPTHWISE;
-    const uint8_t *fill = depthwise ? plan->values[c->x].fill : NULL;
-    /* Whatever a file says: no sum leaves 31 bits when it is scaled. Where it would, all of them are far beyond 16 bits, and
-     * stay so a little smaller. */
-    const double products = (double)u->data_bytes / (double)c->weights.cout, most = 255.0 * 128.0 * products;
-    for (int32_t i = 0, at = 0; i < u->p.out_blocks * SK_BLOCK; i++) {
-        const bool used = fill ? i % SK_BLOCK < fill[i / SK_BLOCK] : i < c->weights.cout;
-        u->scale[i] = u->bias[i] = 0.0f;
-        if (!used)
-            continue;
-        double scale = u->in_scale * (double)u->scales[u->n_scales > 1 ? at : 0] / unit;
-        double bias = c->weights.bias ? (double)c->weights.bias[at] / unit : 0.0;
-        const double reach = most * scale + fabs(bias), less = !u->floats && reach > 1e9 ? 1e9 / reach : 1.0;
-        u->scale[i] = (float)(scale * less);
-        u->bias[i] = (float)(bias * less);
-        at++;
-    }
-}
-
-void cpu_conv_set_weights_u8(const cpu_plan *plan, cpu_conv *c, const void *weights, const int32_t *sums)
-{
-    c->u8->p.weights = weights;
-    c->u8->p.sums = sums;
-    set_scales(plan, c);
-}
-
-const void *cpu_conv_bytes_u8(const cpu_conv *c, size_t *bytes)
-{
-    *bytes = c->u8->data_bytes;
-    return c->u8->data;
 }

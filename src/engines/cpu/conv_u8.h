@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CPU_CONV_U8_H
+#define SK_ENGINES_CPU_CONV_U8_H
+
+#include "engines/cpu/conv.h"
+
+/* What a convolution in eight bits has beside cpu_conv; conv_u8.c and pack_u8.c. */
+
+struct cpu_conv_u8 {
+    sk_conv_u8c16 p;
+    sk_act_i16 act;
+    const int8_t *data;
+    size_t data_bytes;
+    const float *scales; /* of the weights, one or one an output channel */
+    int64_t n_scales;
+    double in_scale;
+    bool floats; /* the output is f32 */
+    double out_scale;
+    float *scale, *bias;          /* of each output channel, for the kernel */
+    uint8_t first_fill;           /* first: bytes of a window's row */
+    bool as_is;                   /* first: the picture's bytes are the quantised ones */
+    uint8_t lookup[4][256];       /* first: what they become, by channel */
+    int32_t row_bytes, row_count; /* first: converted rows in scratch */
+};
+
+/* Groups of four channels in all input blocks. */
+int64_t cpu_fours_u8(const sk_conv_u8c16 *p);
+
+#endif
