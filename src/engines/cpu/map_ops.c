@@ -1,93 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plan.h"
+#include "engines/cpu/map_ops.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Operations on blocked maps other than convolutions. Work is split over (image, block, row) of the output. */
-
-typedef struct map_op {
-    sk_value a, b, y;
-    cpu_map in, other, out;
-    sk_act_f32 act;
-    int32_t kind, flip;
-    const float *spread; /* binary with a constant: [block][16] */
-    sk_pool_f32c16 pool;
-    /* resize: input rows and columns of each output row and column */
-    int32_t *row0, *row1, *column0, *column1;
-    float *row_weight, *column_weight;
-    bool doubled;
-} map_op;
-
-/* A run of rows of one block of one image. */
-typedef struct rows {
-    int32_t n, b, y, count;
-} rows;
-
-static bool next_rows(const cpu_map *m, int32_t grain, int64_t *at, int64_t to, rows *r)
-{
-    if (*at >= to)
-        return false;
-    int64_t units = (m->h + grain - 1) / grain; /* grain rows each */
-    int64_t unit = *at % units, left = to - *at < units - unit ? to - *at : units - unit;
-    r->n = (int32_t)(*at / units / m->blocks);
-    r->b = (int32_t)(*at / units % m->blocks);
-    r->y = (int32_t)unit * grain;
-    r->count = (int32_t)left * grain < m->h - r->y ? (int32_t)left * grain : m->h - r->y;
-    *at += left;
-    return true;
-}
-
-static void share(const cpu_map *m, int32_t grain, int32_t part, int32_t parts, int64_t *from, int64_t *to)
-{
-    sk_pool_split((int64_t)m->n * m->blocks * ((m->h + grain - 1) / grain), 1, part, parts, from, to);
-}
-
-static float *row_at(const cpu_map *m, const rows *r, int32_t y)
-{
-    return m->data + r->n * m->image + r->b * m->plane + y * m->row;
-}
-
-static void run_pool(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
-{
-    const map_op *op = step->data;
-    sk_pool_f32c16 p = op->pool;
-    int64_t at, to;
-    share(&op->out, 1, part, parts, &at, &to);
-    for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
-        p.in = row_at(&op->in, &r, 0);
-        p.out = row_at(&op->out, &r, 0);
-        (op->kind == SK_OP_MAX_POOL ? frame->plan->kernels.max_pool
-                                    : frame->plan->kernels.avg_pool)(&p, r.y, r.y + r.count);
-    }
-}
-
-static void run_pool_u8(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
-{
-    const map_op *op = step->data;
-    const sk_pool_f32c16 *f = &op->pool;
-    sk_pool_u8c16 p = {.in_row = f->in_row,
-                       .in_h = f->in_h,
-                       .in_w = f->in_w,
-                       .out_row = f->out_row,
-                       .out_w = f->out_w,
-                       .kernel_h = f->kernel_h,
-                       .kernel_w = f->kernel_w,
-                       .stride_h = f->stride_h,
-                       .stride_w = f->stride_w,
-                       .pad_top = f->pad_top,
-                       .pad_left = f->pad_left,
-                       .dilation_h = f->dilation_h,
-                       .dilation_w = f->dilation_w};
-    int64_t at, to;
-    share(&op->out, 1, part, parts, &at, &to);
-    for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
-        p.in = op->in.bytes + r.n * op->in.image + r.b * op->in.plane;
-        p.out = op->out.bytes + r.n * op->out.image + r.b * op->out.plane;
-        frame->plan->kernels_u8.max_pool(&p, r.y, r.y + r.count);
-    }
-}
 
 static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
@@ -185,9 +103,9 @@ static sk_status bind_op(cpu_plan *plan, cpu_step *step, sk_error *err)
     return SK_OK;
 }
 
-static sk_status add_op(cpu_plan *plan, const map_op *filled,
-                        void (*run)(const cpu_step *, const cpu_frame *, int32_t, int32_t),
-                        const char *kernel, sk_error *err)
+sk_status cpu_add_map_op(cpu_plan *plan, const map_op *filled,
+                         void (*run)(const cpu_step *, const cpu_frame *, int32_t, int32_t),
+                         const char *kernel, sk_error *err)
 {
     cpu_step *step;
     SK_TRY(cpu_add_step(plan, sizeof *filled, &step, err));
@@ -201,8 +119,7 @@ static sk_status add_op(cpu_plan *plan, const map_op *filled,
     return cpu_step_uses(plan, step, maps, filled->b == SK_VALUE_NONE ? 2 : 3, NULL, 0, err);
 }
 
-/* Where the input has a low form, x and y become low forms, with one rule. */
-static bool low_input(cpu_plan *plan, const sk_node *node, sk_value *x, sk_value *y)
+bool cpu_low_input(cpu_plan *plan, const sk_node *node, sk_value *x, sk_value *y)
 {
     const cpu_value *in = &plan->values[cpu_low(plan, node->in[0])];
     if (plan->low == CPU_LOW_NONE || in->map < 0)
@@ -212,58 +129,6 @@ static bool low_input(cpu_plan *plan, const sk_node *node, sk_value *x, sk_value
     plan->values[*y].scale = in->scale;
     plan->values[*y].zero = in->zero;
     return true;
-}
-
-static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
-{
-    const sk_window *w = &node->a.pool.window;
-    sk_value x = node->in[0], y = node->out[0];
-    const bool low = node->op == SK_OP_MAX_POOL && plan->low == CPU_LOW_U8 && low_input(plan, node, &x, &y);
-    SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(cpu_make_like(plan, y, x, err));
-    const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
-    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = node->op};
-    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2],
-                               .in_w = (int32_t)in[3],
-                               .out_h = (int32_t)out[2],
-                               .out_w = (int32_t)out[3],
-                               .kernel_h = w->kernel[0],
-                               .kernel_w = w->kernel[1],
-                               .stride_h = w->stride[0],
-                               .stride_w = w->stride[1],
-                               .pad_top = w->pad[0],
-                               .pad_left = w->pad[1],
-                               .dilation_h = w->dilation[0] ? w->dilation[0] : 1,
-                               .dilation_w = w->dilation[1] ? w->dilation[1] : 1,
-                               .count_pad = node->a.pool.count_include_pad,
-                               .pad_bottom = w->pad[2],
-                               .pad_right = w->pad[3]};
-    return add_op(plan, &op, low ? run_pool_u8 : run_pool,
-                  node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
-}
-
-/* Mean or maximum over height and width, kept as 1x1. */
-static sk_status build_global(cpu_plan *plan, const sk_node *node, sk_error *err)
-{
-    sk_value x = node->in[0], y = node->out[0];
-    SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(cpu_make_like(plan, y, x, err));
-    const int64_t *in = cpu_shape(plan, x)->dim;
-    map_op op = {.a = x,
-                 .b = SK_VALUE_NONE,
-                 .y = y,
-                 .kind = node->a.reduce.kind == SK_REDUCE_MAX ? SK_OP_MAX_POOL : SK_OP_AVG_POOL};
-    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2],
-                               .in_w = (int32_t)in[3],
-                               .out_h = 1,
-                               .out_w = 1,
-                               .kernel_h = (int32_t)in[2],
-                               .kernel_w = (int32_t)in[3],
-                               .stride_h = 1,
-                               .stride_w = 1,
-                               .dilation_h = 1,
-                               .dilation_w = 1};
-    return add_op(plan, &op, run_pool, node->a.reduce.kind == SK_REDUCE_MAX ? "maximum" : "mean", err);
 }
 
 static bool is_global(const cpu_plan *plan, const sk_node *node)
@@ -343,7 +208,7 @@ static bool is_doubling(const int32_t *index, int64_t in, int64_t out)
 static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     sk_value x = node->in[0], y = node->out[0];
-    const bool low = node->a.resize.mode == SK_RESIZE_NEAREST && low_input(plan, node, &x, &y);
+    const bool low = node->a.resize.mode == SK_RESIZE_NEAREST && cpu_low_input(plan, node, &x, &y);
     SK_TRY(cpu_need_blocked(plan, x, err));
     SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
@@ -367,12 +232,12 @@ static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err
                 op.column0, op.column1, op.column_weight);
     op.doubled = !linear && is_doubling(op.row0, in[2], out[2]) && is_doubling(op.column0, in[3], out[3]);
     if (low)
-        return add_op(plan, &op, run_resize_low, "resize nearest", err);
-    return add_op(plan, &op, run_resize,
-                  op.doubled ? "upsample 2x"
-                  : linear   ? "resize linear"
-                             : "resize nearest",
-                  err);
+        return cpu_add_map_op(plan, &op, run_resize_low, "resize nearest", err);
+    return cpu_add_map_op(plan, &op, run_resize,
+                          op.doubled ? "upsample 2x"
+                          : linear   ? "resize linear"
+                                     : "resize nearest",
+                          err);
 }
 
 /* --- elementwise --- */
@@ -436,7 +301,7 @@ static sk_status build_binary(cpu_plan *plan, const sk_node *node, bool *done, s
     }
     *done = true;
     SK_TRY(cpu_make_like(plan, y, a, err));
-    return add_op(plan, &op, run_binary, sk_binary_name(node->a.binary.kind), err);
+    return cpu_add_map_op(plan, &op, run_binary, sk_binary_name(node->a.binary.kind), err);
 }
 
 static sk_status build_unary(cpu_plan *plan, const sk_node *node, sk_error *err)
@@ -444,7 +309,7 @@ static sk_status build_unary(cpu_plan *plan, const sk_node *node, sk_error *err)
     SK_TRY(cpu_make_like(plan, node->out[0], node->in[0], err));
     map_op op = {.a = node->in[0], .b = SK_VALUE_NONE, .y = node->out[0]};
     op.act = (sk_act_f32){(int32_t)node->a.unary.kind, node->a.unary.alpha, node->a.unary.beta};
-    return add_op(plan, &op, run_unary, sk_unary_name(node->a.unary.kind), err);
+    return cpu_add_map_op(plan, &op, run_unary, sk_unary_name(node->a.unary.kind), err);
 }
 
 sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
@@ -461,7 +326,7 @@ sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_e
         if (!cpu_can_block(plan, node->in[0]) || !cpu_can_block(plan, node->out[0]))
             return SK_OK;
         *done = true;
-        return build_pool(plan, node, err);
+        return cpu_build_pool(plan, node, err);
     case SK_OP_RESIZE:
         if (!can_resize(plan, node))
             return SK_OK;
@@ -471,7 +336,7 @@ sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_e
         if (!is_global(plan, node))
             return SK_OK;
         *done = true;
-        return build_global(plan, node, err);
+        return cpu_build_global(plan, node, err);
     case SK_OP_UNARY:
         if (!blocked || !sk_act_f32_known((int32_t)node->a.unary.kind))
             return SK_OK;
