@@ -117,6 +117,7 @@ set_target_properties(fake_nvcuvid PROPERTIES OUTPUT_NAME nvcuvid SOVERSION 1 C_
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/nvidia)
 target_compile_definitions(fake_nvcuvid PRIVATE VIDEO)
 list(APPEND fake_libraries fake_nvcuvid)
+add_dependencies(test_media_relay fake_nvidia fake_nvcuvid)
 
 # Model files that attack their reader, for cli/test_hostile.sh.
 add_executable(make_hostile ${CMAKE_SOURCE_DIR}/tests/cli/make_hostile.c)

@@ -20,12 +20,16 @@ for path in glob.glob(os.path.join(folder, 'bench_*.json')):
         result = json.load(open(path))['results'][0]
     except (ValueError, KeyError, IndexError):
         continue
-    rows.append((name, int(batch), result['layers'][-1]['min_us'] / 1e3, result['open_ms']))
-print('| network | batch | cuda | PyTorch graph | PyTorch eager | graph / cuda | frames/s | open ms |')
-print('|---|---|---|---|---|---|---|---|')
-for name, batch, ms, opened in sorted(rows):
+    try:
+        other = json.load(open(os.path.join(folder, 'onnx_%s_%s.json' % (name, batch))))['results'][0].get('median_ms')
+    except (OSError, ValueError, KeyError, IndexError):
+        other = None
+    rows.append((name, int(batch), result['layers'][-1]['min_us'] / 1e3, result['open_ms'], other))
+print('| network | batch | cuda | onnx_cuda | PyTorch graph | PyTorch eager | onnx_cuda / cuda | graph / cuda | frames/s | open ms |')
+print('|---|---|---|---|---|---|---|---|---|---|')
+for name, batch, ms, opened, other in sorted(rows):
     t = torch.get((name, batch), {})
     graph, eager = t.get('graph_ms'), t.get('eager_ms')
-    print('| %s | %d | **%.3f** | %s | %s | %s | %.0f | %.0f |' % (
-        name, batch, ms, '%.2f' % graph if graph else '-', '%.2f' % eager if eager else '-',
-        '%.1fx' % (graph / ms) if graph else '-', 1000 * batch / ms, opened))
+    print('| %s | %d | **%.3f** | %s | %s | %s | %s | %s | %.0f | %.0f |' % (
+        name, batch, ms, '%.2f' % other if other else '-', '%.2f' % graph if graph else '-', '%.2f' % eager if eager else '-',
+        '%.1fx' % (other / ms) if other else '-', '%.1fx' % (graph / ms) if graph else '-', 1000 * batch / ms, opened))

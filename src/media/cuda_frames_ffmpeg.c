@@ -46,6 +46,7 @@ static struct driver {
     int (*cuStreamDestroy_v2)(CUstream);
     int (*cuStreamSynchronize)(CUstream);
     int (*cuGetErrorString)(int, const char **);
+    int (*cuMemGetInfo_v2)(size_t *, size_t *);
 } cu;
 static bool loaded;
 static char missing[96]; /* what the driver lacks */
@@ -81,6 +82,7 @@ static void load_driver(void)
         {"cuStreamDestroy_v2", &cu.cuStreamDestroy_v2},
         {"cuStreamSynchronize", &cu.cuStreamSynchronize},
         {"cuGetErrorString", &cu.cuGetErrorString},
+        {"cuMemGetInfo_v2", &cu.cuMemGetInfo_v2},
     };
     for (size_t i = 0; all && i < sizeof wanted / sizeof wanted[0]; i++) {
         void *symbol = dlsym(handle, wanted[i].name);
@@ -180,6 +182,55 @@ void sk_cuda_release(sk_cuda *cuda)
     }
     (void)cu.cuDevicePrimaryCtxRelease_v2(cuda->index);
     sk_free(cuda);
+}
+
+sk_cuda *sk_cuda_hold(sk_cuda *cuda)
+{
+    if (cuda)
+        atomic_fetch_add(&cuda->users, 1);
+    return cuda;
+}
+
+typedef struct decoder_caps { /* CUVIDDECODECAPS, as far as it is read; the driver writes all of it */
+    int codec, chroma;
+    unsigned depth_minus_8, reserved[3];
+    unsigned char supported, engines;
+    unsigned char rest[62];
+} decoder_caps;
+
+int32_t sk_cuda_engines(sk_cuda *cuda, enum AVCodecID codec)
+{
+    enum { CHROMA_420 = 1 };
+    const int number = codec == AV_CODEC_ID_H264   ? 4
+                       : codec == AV_CODEC_ID_HEVC ? 8
+                       : codec == AV_CODEC_ID_VP9  ? 10
+                                                   : -1;
+    decoder_caps caps = {.codec = number, .chroma = CHROMA_420};
+    int (*ask)(decoder_caps *) = NULL;
+    CUcontext before = NULL;
+    void *video = number >= 0 ? dlopen("libnvcuvid.so.1", RTLD_LAZY | RTLD_LOCAL) : NULL;
+    void *symbol = video ? dlsym(video, "cuvidGetDecoderCaps") : NULL;
+    memcpy(&ask, &symbol, sizeof symbol);
+    if (ask && cu.cuCtxPushCurrent_v2(cuda->context) == 0) {
+        if (ask(&caps) != 0)
+            caps.supported = 0;
+        (void)cu.cuCtxPopCurrent_v2(&before);
+    }
+    if (video)
+        dlclose(video);
+    return caps.supported ? caps.engines : 0;
+}
+
+size_t sk_cuda_free_bytes(sk_cuda *cuda)
+{
+    size_t unused = 0, all = 0;
+    CUcontext before = NULL;
+    if (cu.cuCtxPushCurrent_v2(cuda->context) != 0)
+        return 0;
+    if (cu.cuMemGetInfo_v2(&unused, &all) != 0)
+        unused = 0;
+    (void)cu.cuCtxPopCurrent_v2(&before);
+    return unused;
 }
 
 bool sk_cuda_holds(const AVFrame *frame)

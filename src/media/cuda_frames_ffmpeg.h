@@ -15,7 +15,11 @@ typedef struct sk_cuda sk_cuda; /* counted: by the decoder, and by every slot wi
 /* FFmpeg's device on the primary context of this GPU: null where it cannot be had, and `why` says it. FFmpeg itself would refuse that
  * context wherever somebody uses it already with other flags than its own, as the cuda engine does. */
 sk_cuda *sk_cuda_open(int32_t index, AVBufferRef **device, char *why, size_t room);
+sk_cuda *sk_cuda_hold(sk_cuda *cuda); /* one more user; null stays null */
 void sk_cuda_release(sk_cuda *cuda);
+/* How many engines this GPU decodes such a video with (8 bits, 4:2:0), and bytes of its memory that are free; 0: it does not say. */
+int32_t sk_cuda_engines(sk_cuda *cuda, enum AVCodecID codec);
+size_t sk_cuda_free_bytes(sk_cuda *cuda);
 
 /* Does this frame lie on the GPU in the one form that is passed on, 8-bit NV12? */
 bool sk_cuda_holds(const AVFrame *frame);

@@ -261,6 +261,40 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
     return status;
 }
 
+sk_status sk_decoder_open_beside(const sk_decoder *main, const char *uri, sk_decoder *d, sk_error *err)
+{
+    enum { THREADS = 4 }; /* a device decodes; these only read the heads of pictures */
+    d->codec = sk_ff.avcodec_alloc_context3(main->codec->codec);
+    d->frame = sk_ff.av_frame_alloc();
+    d->transfer = sk_ff.av_frame_alloc();
+    if (!d->codec || !d->frame || !d->transfer)
+        return sk_fail_memory(err, sizeof *d->codec);
+    d->stream = main->stream;
+    d->nv12 = main->nv12;
+    d->colours = main->colours;
+    d->stays = main->stays;
+    d->hardware_format = main->hardware_format;
+    d->device_name = main->device_name;
+    d->planes = (sk_planes){main->planes.above_width, main->planes.above_height, .width = 0};
+    d->cuda = sk_cuda_hold(main->cuda);
+    d->device = main->device ? sk_ff.av_buffer_ref(main->device) : NULL;
+    int code = sk_ff.avcodec_parameters_to_context(d->codec, main->stream->codecpar);
+    d->codec->max_pixels = main->codec->max_pixels;
+    d->codec->opaque = d;
+    d->codec->thread_count = THREADS;
+    d->codec->thread_type = FF_THREAD_FRAME;
+    d->codec->pkt_timebase = main->stream->time_base;
+    if (d->device) {
+        d->codec->hw_device_ctx = sk_ff.av_buffer_ref(d->device);
+        d->codec->get_format = choose_format;
+    }
+    if (code >= 0)
+        code = sk_ff.avcodec_open2(d->codec, d->codec->codec, NULL);
+    return code >= 0 ? SK_OK
+                     : sk_fail(err, SK_ERR_RUNTIME, "%s: another decoder cannot be started: %s", uri,
+                               sk_ffmpeg_text(code));
+}
+
 void sk_decoder_close(sk_decoder *decoder)
 {
     if (!decoder->format && !decoder->codec && !decoder->device && !decoder->input)

@@ -63,6 +63,9 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
                           sk_error *err) SK_MUST_CHECK;
 /* Moves the device, if there is one, out of a decoder about to be closed: opening one takes a tenth of a second. */
 void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to);
+/* One more codec for the same stream, on the same device: without a file of its own. */
+sk_status sk_decoder_open_beside(const sk_decoder *main, const char *uri, sk_decoder *decoder,
+                                 sk_error *err) SK_MUST_CHECK;
 void sk_decoder_close(sk_decoder *decoder);
 void sk_decoder_count(sk_decoder *decoder); /* the packet it holds */
 

@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "base/clock.h"
 #include "media/frame_choice.h"
+#include "base/log.h"
 #include "media/packet_list_ffmpeg.h"
+#include "media/relay_ffmpeg.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,8 @@ typedef struct video_reader {
     int64_t promised;    /* packets, by the container's own index; -1: it has none */
     double seconds;      /* that the stream lasts, by its header; 0: it does not say */
     char refused[224];   /* info.hwaccel_refused */
+    sk_relay *relay;     /* several decoders take turns; null: the one does it */
+    int32_t relay_round;
 } video_reader;
 
 static int interrupted(void *context)
@@ -221,13 +225,17 @@ static void begin_choice(video_reader *reader)
 static sk_status video_seek(sk_reader *base, int64_t frame, sk_error *err)
 {
     video_reader *reader = (video_reader *)base;
-    const int64_t at = reader->next; /* of the frame that is held, or of the next */
+    if (reader->relay) {
+        sk_relay_close(&reader->relay);
+        SK_TRY(rewind_file(reader, err));
+    }
     reader->settings.first = frame;
     reader->settings.last = frame + 1;
     reader->settings.step = 1;
     reader->settings.n_ranges = 0;
     reader->rounds = 1;
     begin_choice(reader);
+    const int64_t at = reader->next; /* of the frame that is held, or of the next */
     if (frame >= at && reader->aim < 0 && !reader->decoder.draining && !reader->listing)
         return SK_OK; /* the read finds its way */
     if (reader->base.info.once)
@@ -284,24 +292,126 @@ static int64_t count_missing(const video_reader *reader)
     return lost > 3 + reader->seconds * rate / 50 ? (int64_t)(lost + 0.5) : 0;
 }
 
+static void next_round(video_reader *reader)
+{
+    const double rate = reader->base.info.rate > 0 ? reader->base.info.rate : 25;
+    reader->offset += reader->next;
+    reader->time_offset += (double)reader->next / rate;
+}
+
 static sk_status play_again(video_reader *reader, bool *end, sk_error *err)
 {
     if (--reader->rounds <= 0 || reader->next == 0 || reader->base.info.once) {
         *end = true;
         return SK_OK;
     }
-    double rate = reader->base.info.rate > 0 ? reader->base.info.rate : 25;
-    reader->offset += reader->next;
-    reader->time_offset += (double)reader->next / rate;
+    next_round(reader);
     SK_TRY(play_from_start(reader, err));
     begin_choice(reader);
     return seek_to_wanted(reader, err);
+}
+
+/* When frames of a device's memory, or of ours, are decoded ahead for the relay: bytes for each decoder, frames. */
+#define RELAY_BYTES     ((size_t)384 << 20)
+#define RELAY_MOST      256
+#define RELAY_LEAST     16
+#define RELAY_OF_MEMORY 8 /* a share of the GPU's free memory, for all of them */
+
+/* A whole file on a GPU that has several decoding engines. Where the file does not suit, or another decoder cannot be had, one
+ * decodes as ever. */
+static sk_status begin_relay(video_reader *reader, sk_error *err)
+{
+    sk_decoder *d = &reader->decoder;
+    const sk_source_settings *s = &reader->settings;
+    if (!d->cuda || !reader->holds_frame || !reader->base.info.hwaccel[0] || reader->base.info.once ||
+        d->quarter_turns || s->n_ranges || s->first > 0 || s->last >= 0 || s->step != 1 ||
+        sk_uri_is_address(reader->uri))
+        return SK_OK;
+    int32_t engines = sk_cuda_engines(d->cuda, d->codec->codec_id);
+    engines = engines > 3 ? 3 : engines;
+    if (engines < 2)
+        return SK_OK;
+    const size_t frame = ((size_t)d->codec->width + 255) * ((size_t)d->codec->height + 1) * 3 / 2;
+    const size_t share = sk_cuda_free_bytes(d->cuda) / RELAY_OF_MEMORY / (size_t)engines;
+    size_t ahead = (share < RELAY_BYTES ? share : RELAY_BYTES) / frame;
+    ahead = ahead > RELAY_MOST ? RELAY_MOST : ahead;
+    const int64_t first = sk_decoder_pts(d);
+    if (ahead < RELAY_LEAST || first == AV_NOPTS_VALUE)
+        return SK_OK;
+    const sk_relay_settings how = {.uri = reader->uri,
+                                   .main = d,
+                                   .format = s->format,
+                                   .decoders = engines,
+                                   .ahead = (int32_t)ahead,
+                                   .rounds = s->loop,
+                                   .first_pts = first};
+    const int index = d->stream->index;
+    reader->holds_frame = false;
+    if (sk_ff.av_seek_frame(d->format, index, first, AVSEEK_FLAG_BACKWARD) < 0 || !sk_relay_suits(d) ||
+        sk_ff.av_seek_frame(d->format, index, first, AVSEEK_FLAG_BACKWARD) < 0 ||
+        sk_relay_open(&how, &reader->relay, NULL) != SK_OK)
+        return rewind_file(reader, err);
+    d->packets = 0;
+    sk_log(SK_LOG_INFO, "%s: %d decoders of the GPU take turns", reader->uri, engines);
+    return SK_OK;
+}
+
+/* From the frame that comes next, by one decoder. */
+static sk_status end_relay(video_reader *reader, sk_error *err)
+{
+    const int64_t number = reader->next;
+    sk_log(SK_LOG_INFO, "%s: from frame %lld on one decoder", reader->uri, (long long)number);
+    sk_relay_close(&reader->relay);
+    SK_TRY(rewind_file(reader, err));
+    reader->rounds = reader->settings.loop - reader->relay_round;
+    begin_choice(reader);
+    reader->skip_to = sk_frame_choice_next(&reader->choice, number);
+    return SK_OK;
+}
+
+static int64_t time_of(const video_reader *reader, int64_t pts, int64_t number)
+{
+    const sk_source_info *info = &reader->base.info;
+    const double seconds = pts != AV_NOPTS_VALUE
+                               ? (double)(pts - reader->start_pts) * av_q2d(reader->decoder.stream->time_base)
+                           : info->rate > 0 ? (double)number / info->rate
+                                            : 0;
+    return sk_time_ns(seconds + reader->time_offset);
+}
+
+/* *again: the relay has ended, and the other way goes on. */
+static sk_status read_relayed(video_reader *reader, sk_slot *slot, bool *end, bool *again, sk_error *err)
+{
+    int64_t pts = 0;
+    int32_t round = 0;
+    const sk_relayed what = sk_relay_next(reader->relay, reader->base.stop, slot, &pts, &round);
+    *again = what == SK_RELAYED_LOST;
+    if (*again)
+        return end_relay(reader, err);
+    *end = what == SK_RELAYED_END;
+    if (*end) {
+        reader->base.missing = atomic_load(reader->base.stop) ? 0 : count_missing(reader);
+        return SK_OK;
+    }
+    for (; reader->relay_round < round; reader->relay_round++) {
+        next_round(reader);
+        reader->next = 0;
+    }
+    const int64_t number = reader->next++;
+    slot->frame.index = number + reader->offset;
+    slot->frame.time_ns = time_of(reader, pts, number);
+    return SK_OK;
 }
 
 static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
 {
     video_reader *reader = (video_reader *)base;
     sk_decoder *d = &reader->decoder;
+    bool again = true;
+    if (reader->relay)
+        SK_TRY(read_relayed(reader, slot, end, &again, err));
+    if (!again)
+        return SK_OK;
     for (;;) {
         if (atomic_load(base->stop)) {
             *end = true;
@@ -334,11 +444,7 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
         int64_t pts = sk_decoder_pts(d);
         slot->frame.index = number + reader->offset;
-        double seconds = pts != AV_NOPTS_VALUE
-                             ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
-                         : base->info.rate > 0 ? (double)number / base->info.rate
-                                               : 0;
-        slot->frame.time_ns = sk_time_ns(seconds + reader->time_offset);
+        slot->frame.time_ns = time_of(reader, pts, number);
         base->damaged = d->damaged;
         memcpy(base->last_problem, d->last_problem, sizeof base->last_problem);
         return SK_OK;
@@ -348,6 +454,7 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
 static void video_close(sk_reader *base)
 {
     video_reader *reader = (video_reader *)base;
+    sk_relay_close(&reader->relay); /* it reads the decoder's file */
     sk_decoder_close(&reader->decoder);
     sk_packet_list_free(&reader->list);
     sk_free_all(reader->uri, reader);
@@ -439,6 +546,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     read_promise(reader);
     SK_TRY_GOTO(seek_to_wanted(reader, err));
     SK_TRY_GOTO(look_at_first(reader, err));
+    SK_TRY_GOTO(begin_relay(reader, err));
     *out = &reader->base;
     return SK_OK;
 done:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for NVIDIA's driver and its decoder (libcuda.so.1 and, with VIDEO, libnvcuvid.so.1), so that FFmpeg's way through them is
- * walked on a machine without a GPU: "device" memory is the host's, and every picture decodes to a grey that grows with its number.
+ * walked on a machine without a GPU: "device" memory is the host's, and every picture decodes to one grey, by its bytes.
  * Somebody else has made the primary context already, with other flags than FFmpeg wants: as the cuda engine does. */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
     F(cuvidCreateVideoParser)                                                                                \
     F(cuvidCreateVideoSource)                                                                                \
     F(cuvidCreateVideoSourceW)                                                                               \
-    F(cuvidCtxLock) F(cuvidCtxLockCreate) F(cuvidCtxLockDestroy) F(cuvidCtxUnlock) F(cuvidDestroyDecoder)    \
+    F(cuvidCtxLock) F(cuvidCtxLockCreate) F(cuvidCtxLockDestroy) F(cuvidCtxUnlock)                           \
         F(cuvidDestroyVideoParser) F(cuvidDestroyVideoSource) F(cuvidGetDecodeStatus)                        \
             F(cuvidGetSourceAudioFormat) F(cuvidGetSourceVideoFormat) F(cuvidGetVideoSourceState)            \
                 F(cuvidParseVideoData) F(cuvidReconfigureDecoder) F(cuvidSetVideoSourceState)                \
@@ -36,8 +36,15 @@ typedef struct caps { /* CUVIDDECODECAPS */
     unsigned most_width, most_height, most_blocks;
     unsigned short least_width, least_height;
 } caps;
-static unsigned char picture[3 << 22];
-static unsigned char number;
+typedef struct picture_parameters { /* CUVIDPICPARAMS, its beginning */
+    int width, height, index, field, bottom, second;
+    unsigned bytes;
+    const unsigned char *data;
+} picture_parameters;
+typedef struct decoder {
+    unsigned char greys[64];
+    unsigned char picture[3 << 16];
+} decoder;
 
 int cuvidGetDecoderCaps(caps *c);
 int cuvidGetDecoderCaps(caps *c)
@@ -51,31 +58,38 @@ int cuvidGetDecoderCaps(caps *c)
     return 0;
 }
 
-int cuvidCreateDecoder(void **decoder, void *how);
-int cuvidCreateDecoder(void **decoder, void *how)
+int cuvidCreateDecoder(void **out, void *how);
+int cuvidCreateDecoder(void **out, void *how)
 {
     (void)how;
-    *decoder = picture;
+    *out = calloc(1, sizeof(decoder));
+    return *out ? 0 : 2;
+}
+
+int cuvidDestroyDecoder(void *d);
+int cuvidDestroyDecoder(void *d)
+{
+    free(d);
     return 0;
 }
 
-int cuvidDecodePicture(void *decoder, void *what);
-int cuvidDecodePicture(void *decoder, void *what)
+int cuvidDecodePicture(decoder *d, const picture_parameters *p);
+int cuvidDecodePicture(decoder *d, const picture_parameters *p)
 {
-    (void)decoder;
-    (void)what;
+    unsigned sum = 0;
+    for (unsigned i = 0; i < p->bytes; i++)
+        sum = sum * 31 + p->data[i];
+    d->greys[p->index & 63] = (unsigned char)(sum ^ sum >> 8 ^ sum >> 16);
     return 0;
 }
 
-int cuvidMapVideoFrame64(void *decoder, int index, uint64_t *address, unsigned *pitch, void *how);
-int cuvidMapVideoFrame64(void *decoder, int index, uint64_t *address, unsigned *pitch, void *how)
+int cuvidMapVideoFrame64(decoder *d, int index, uint64_t *address, unsigned *pitch, void *how);
+int cuvidMapVideoFrame64(decoder *d, int index, uint64_t *address, unsigned *pitch, void *how)
 {
-    (void)decoder;
-    (void)index;
     (void)how;
-    memset(picture, ++number, sizeof picture);
-    *address = (uint64_t)(uintptr_t)picture;
-    *pitch = 2048;
+    memset(d->picture, d->greys[index & 63], sizeof d->picture);
+    *address = (uint64_t)(uintptr_t)d->picture;
+    *pitch = 512;
     return 0;
 }
 #else
@@ -86,7 +100,7 @@ int cuvidMapVideoFrame64(void *decoder, int index, uint64_t *address, unsigned *
     F(cuCtxCreate_v2)                                                                                        \
     F(cuCtxDestroy_v2) F(cuCtxGetDevice) F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2) F(cuCtxSetLimit) F(    \
         cuDestroyExternalMemory) F(cuDestroyExternalSemaphore) F(cuDeviceComputeCapability) F(cuDeviceGet)   \
-        F(cuDeviceGetAttribute) F(cuDeviceGetUuid) F(cuDevicePrimaryCtxRelease) F(                           \
+        F(cuDeviceGetUuid) F(cuDevicePrimaryCtxRelease) F(                           \
             cuDevicePrimaryCtxReset) F(cuDevicePrimaryCtxSetFlags) F(cuEGLStreamConsumerDisconnect)          \
             F(cuEGLStreamProducerConnect) F(cuEGLStreamProducerDisconnect) F(                                \
                 cuEGLStreamProducerPresentFrame) F(cuEGLStreamProducerReturnFrame) F(cuEventCreate)          \
@@ -133,6 +147,15 @@ int cuDeviceGetCount(int *count);
 int cuDeviceGetCount(int *count)
 {
     *count = 1;
+    return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int which, int device);
+int cuDeviceGetAttribute(int *value, int which, int device)
+{
+    (void)which;
+    (void)device;
+    *value = 256; /* how pictures are aligned */
     return 0;
 }
 
@@ -200,6 +223,13 @@ int cuMemcpy2D_v2(const copy_2d *c);
 int cuMemcpy2D_v2(const copy_2d *c)
 {
     return cuMemcpy2DAsync_v2(c, NULL);
+}
+
+int cuMemGetInfo_v2(size_t *unused, size_t *all);
+int cuMemGetInfo_v2(size_t *unused, size_t *all)
+{
+    *unused = *all = (size_t)8 << 30;
+    return 0;
 }
 
 int cuGetErrorString(int error, const char **text);
