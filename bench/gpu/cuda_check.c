@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | attention | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
+ * usage: cuda_check [small | tiles WORD | attention | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
 #include "../settings_for.h"
 #include "found_check.h"
 #include "sleap_check.h"
@@ -56,15 +56,15 @@ static void check_attention(bool small)
 /* Depthwise convolutions of every size there is a kernel for, few and many pixels, odd sizes. */
 static void check_depthwise(bool small)
 {
-    static const layer some[] = {{64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 64},
-                                 {64, 64, 3, 1, 83, 82, 1, SK_UNARY_SILU, 64},
-                                 {64, 64, 3, 1, 33, 31, 0, 0, 64},
-                                 {24, 24, 5, 1, 21, 22, 0, SK_UNARY_SILU, 24},
-                                 {128, 128, 5, 1, 41, 80, 1, 0, 128},
-                                 {40, 40, 7, 1, 19, 21, 0, SK_UNARY_SILU, 40},
-                                 {128, 128, 7, 1, 40, 40, 0, 0, 128},
-                                 {128, 128, 3, 1, 80, 80, 1, SK_UNARY_SILU, 128},
-                                 {32, 32, 7, 2, 17, 18, 0, SK_UNARY_SILU, 32}};
+    static const layer some[] = {{64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 64, 0},
+                                 {64, 64, 3, 1, 83, 82, 1, SK_UNARY_SILU, 64, 0},
+                                 {64, 64, 3, 1, 33, 31, 0, 0, 64, 0},
+                                 {24, 24, 5, 1, 21, 22, 0, SK_UNARY_SILU, 24, 0},
+                                 {128, 128, 5, 1, 41, 80, 1, 0, 128, 0},
+                                 {40, 40, 7, 1, 19, 21, 0, SK_UNARY_SILU, 40, 0},
+                                 {128, 128, 7, 1, 40, 40, 0, 0, 128, 0},
+                                 {128, 128, 3, 1, 80, 80, 1, SK_UNARY_SILU, 128, 0},
+                                 {32, 32, 7, 2, 17, 18, 0, SK_UNARY_SILU, 32, 0}};
     const int before = checked, bad = failed;
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
         char what[64];
@@ -182,7 +182,7 @@ static void memory_now(memory_use *m)
 
 static void check_cycles(int cycles)
 {
-    const layer l = {16, 16, 3, 1, 16, 16, 0, SK_UNARY_SILU, 1};
+    const layer l = {16, 16, 3, 1, 16, 16, 0, SK_UNARY_SILU, 1, 0};
     sk_graph *g = layer_graph(&l);
     sk_error err = {0};
     sk_shape shape = sk_shape_of(4, 1, l.cin, l.h, l.w);
@@ -221,6 +221,12 @@ int main(int argc, char **argv)
         return check_model(argv[2], atoi(argv[3])) != 0;
     if (strcmp(what, "memory") == 0 && argc > 2)
         return check_memory(argv[2]) != 0;
+    if (strcmp(what, "tiles") == 0 &&
+        argc > 2) { /* small, for the same tools: those with this in their names */
+        tiles_named = argv[2];
+        check_layers(true);
+        return failed != 0 || checked == 0;
+    }
     if (strcmp(what, "attention") == 0) { /* and the other kernels that are no tiles */
         check_attention(true);
         check_depthwise(true);

@@ -96,6 +96,8 @@ static sk_graph *layer_graph(const layer *l)
 
 #define TILE_LIMIT  2e-3 /* of ||d|| / ||ref|| */
 #define EXACT_LIMIT 2e-6 /* f32 */
+/* Tiles whose names contain it; null: all. */
+static const char *tiles_named;
 typedef void judge_tile(const char *layer, int32_t tile, double distance);
 
 /* Every tile that fits the one convolution of this graph, each into memory full of NaN. */
@@ -129,7 +131,8 @@ static inline void check_layer(const layer *l, int batch, sk_precision precision
         for (int32_t c = 0; c < gpu_config_count(); c++) {
             const gpu_config *config = gpu_config_at(c);
             int32_t blocks = 0;
-            if (!gpu_config_fits(&s->plan, step, config) ||
+            if ((tiles_named && !strstr(config->name, tiles_named)) ||
+                !gpu_config_fits(&s->plan, step, config) ||
                 gpu_occupancy(config, gpu_config_shared(step, config), &blocks) != 0 || blocks < 1)
                 continue;
             gpu_config_apply(&s->plan, step, c, blocks);
