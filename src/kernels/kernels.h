@@ -113,6 +113,8 @@ typedef struct sk_first_f32c16 {
 typedef void (*sk_first_f32c16_fn)(const sk_first_f32c16 *p);
 typedef void (*sk_to_bf16_fn)(const float *in, uint16_t *out, size_t count);
 typedef void (*sk_from_bf16_fn)(const uint16_t *in, float *out, size_t count);
+/* The largest of four bf16 pixels each, of two rows; by their bits' order, in which numbers of the positive sign above infinity come last. */
+typedef void (*sk_halve_bf16_fn)(const uint16_t *top, const uint16_t *below, uint16_t *out, int32_t pixels);
 /* out[i] = in[i] * gain[i % 48] - shift[i % 48] for `count` samples; both patterns have 48 entries + 16. */
 typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain,
                              const float *shift);
@@ -199,6 +201,7 @@ typedef struct sk_kernels_f32 {
         bf16_tiles; /* by far, and quicker than Winograd, where all blocks are full and rows have 16 pixels; else slower */
     sk_to_bf16_fn to_bf16;
     sk_from_bf16_fn from_bf16;
+    sk_halve_bf16_fn halve_bf16;
     sk_depthwise_f32c16_fn depthwise;
     sk_first_f32c16_fn first;
     sk_row_u8_fn row_u8;

@@ -64,6 +64,22 @@ static void check_pool(kernel_run *run, sk_pool_f32c16_fn ref, sk_pool_f32c16_fn
     }
 }
 
+/* Any bits at all: the same ones. */
+static void check_halve_bf16(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 40; i++) {
+        const size_t n = (size_t)kernel_length(run, i, 90), bytes = n * SK_BLOCK * sizeof(uint16_t);
+        uint16_t *in = kernel_buffer(run, 4 * bytes, 2), *want = kernel_buffer(run, bytes, 2),
+                 *got = kernel_buffer(run, bytes, 2);
+        kernel_fill_bytes(run, in, 4 * bytes);
+        kernel_case(run, "%zu pixels", n);
+        ref->halve_bf16(in, in + 2 * n * SK_BLOCK, want, (int32_t)n);
+        mine->halve_bf16(in, in + 2 * n * SK_BLOCK, got, (int32_t)n);
+        kernel_compare_bytes(run, want, got, bytes);
+        kernel_end(run);
+    }
+}
+
 static void check_unary(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
     for (int32_t kind = 1; kind < SK_UNARY_COUNT; kind++)
@@ -268,6 +284,8 @@ void check_maps(kernel_run *run)
         check_pool(run, ref.max_pool, mine.max_pool);
     if (kernel_variant(run, "f32c16 average pool", (kernel_fn)mine.avg_pool))
         check_pool(run, ref.avg_pool, mine.avg_pool);
+    if (kernel_variant(run, "bf16c16 halve", (kernel_fn)mine.halve_bf16))
+        check_halve_bf16(run, &ref, &mine);
     if (kernel_variant(run, "f32 unary", (kernel_fn)mine.unary))
         check_unary(run, &ref, &mine);
     check_sigmoid_near_one(run, &ref, &mine);

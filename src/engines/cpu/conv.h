@@ -89,6 +89,8 @@ const void *cpu_conv_bytes_u8(const cpu_conv *conv, size_t *bytes); /* the const
 
 /* Makes x, y and the residual low forms, in bf16, where that is what this convolution is computed in. */
 void cpu_conv_to_bf16(const cpu_plan *plan, const sk_node *node, cpu_conv *conv);
+/* map_pool.c: a pooling that bf16 passes through */
+bool cpu_is_halving(const cpu_plan *plan, const sk_node *node);
 /* tune.c: is it, by its shape alone? */
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *conv);
 

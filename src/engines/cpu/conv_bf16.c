@@ -45,6 +45,7 @@ static bool wanted_low(const cpu_plan *plan, sk_value v, int passed)
             if (node->op == SK_OP_CONV && (k == 0 || k == 3) && node_is_bf16(plan, node))
                 return true;
             if (node->op != SK_OP_CONCAT && node->op != SK_OP_SPLIT && node->op != SK_OP_SLICE &&
+                !cpu_is_halving(plan, node) &&
                 (node->op != SK_OP_RESIZE || node->a.resize.mode != SK_RESIZE_NEAREST))
                 continue;
             for (int32_t o = 0; o < node->n_out && passed < MOST_PASSED; o++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cpu/conv.h"
 #include "engines/cpu/map_ops.h"
 
 /* The largest or the mean under a window. */
@@ -43,12 +44,41 @@ static void run_pool_u8(const cpu_step *step, const cpu_frame *frame, int32_t pa
     }
 }
 
+/* bf16, halved: pads and windows that hang over are f32's. */
+static void run_halve(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    const uint16_t *in = (const uint16_t *)(const void *)op->in.bytes;
+    uint16_t *out = (uint16_t *)(void *)op->out.bytes;
+    int64_t at, to;
+    share(&op->out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, 1, &at, to, &r);)
+        for (int32_t y = r.y; y < r.y + r.count; y++) {
+            const uint16_t *top =
+                in + r.n * op->in.image + r.b * op->in.plane + (ptrdiff_t)2 * y * op->in.row;
+            frame->plan->kernels.halve_bf16(
+                top, top + op->in.row,
+                out + r.n * op->out.image + r.b * op->out.plane + (ptrdiff_t)y * op->out.row, op->out.w);
+        }
+}
+
+bool cpu_is_halving(const cpu_plan *plan, const sk_node *node)
+{
+    const sk_window *w = &node->a.pool.window;
+    if (node->op != SK_OP_MAX_POOL)
+        return false;
+    const int64_t *in = cpu_shape(plan, node->in[0])->dim, *out = cpu_shape(plan, node->out[0])->dim;
+    return w->kernel[0] == 2 && w->kernel[1] == 2 && w->stride[0] == 2 && w->stride[1] == 2 &&
+           w->pad[0] == 0 && w->pad[1] == 0 && w->dilation[0] <= 1 && w->dilation[1] <= 1 &&
+           2 * out[2] <= in[2] && 2 * out[3] <= in[3];
+}
+
 sk_status cpu_build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     const sk_window *w = &node->a.pool.window;
     sk_value x = node->in[0], y = node->out[0];
-    const bool low =
-        node->op == SK_OP_MAX_POOL && plan->low == CPU_LOW_U8 && cpu_low_input(plan, node, &x, &y);
+    const bool low = node->op == SK_OP_MAX_POOL && (plan->low == CPU_LOW_U8 || cpu_is_halving(plan, node)) &&
+                     cpu_low_input(plan, node, &x, &y);
     SK_TRY(cpu_need_blocked(plan, x, err));
     SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
@@ -68,7 +98,10 @@ sk_status cpu_build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
                                .count_pad = node->a.pool.count_include_pad,
                                .pad_bottom = w->pad[2],
                                .pad_right = w->pad[3]};
-    return cpu_add_map_op(plan, &op, low ? run_pool_u8 : run_pool,
+    return cpu_add_map_op(plan, &op,
+                          !low                      ? run_pool
+                          : plan->low == CPU_LOW_U8 ? run_pool_u8
+                                                    : run_halve,
                           node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
 }
 

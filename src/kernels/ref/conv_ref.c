@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/halve_bf16.h"
 #include "kernels/ref/act_ref.h"
 
 #include <string.h>
@@ -271,6 +272,7 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->winograd = winograd;
     table->conv_bf16 = conv_bf16;
     table->to_bf16 = to_bf16;
+    table->halve_bf16 = halve_bf16;
     table->from_bf16 = from_bf16;
     table->depthwise = depthwise;
     table->first = first;
