@@ -249,6 +249,20 @@ static void remove_old(sk_batch *old)
     batch_remove_tree(path);
 }
 
+/* The program that pieces are done by: this one, whatever it is called (skitter-0.2); where a batch is begun by another, the one beside it. */
+static char *own_program(void)
+{
+    char *program = sk_path_program(), *folder = sk_folder_program();
+    char *beside = folder ? sk_path_join(folder, "skitter") : NULL;
+    const char *name = program ? strrchr(program, '/') : NULL;
+    char *found = name && strncmp(name, "/skitter", 8) == 0 && sk_file_is_regular(program)
+                      ? sk_strdup(program)
+                  : beside && sk_file_is_regular(beside) ? sk_strdup(beside)
+                                                         : sk_strdup("skitter");
+    sk_free_all(program, folder, beside);
+    return found;
+}
+
 static sk_status set_words(const sk_batch_wish *w, sk_batch *b, sk_error *err)
 {
     size_t n = 0;
@@ -260,11 +274,7 @@ static sk_status set_words(const sk_batch_wish *w, sk_batch *b, sk_error *err)
         if (!(b->words[i] = sk_strdup(w->words[i])))
             return sk_fail_memory(err, 64);
     sk_free(b->program);
-    char *folder = sk_folder_program();
-    char *own = folder ? sk_path_join(folder, "skitter") : NULL;
-    b->program = own && sk_file_is_regular(own) ? sk_strdup(own) : sk_strdup("skitter");
-    sk_free(own);
-    sk_free(folder);
+    b->program = own_program();
     batch_how_free(&b->how);
     return b->words && b->program ? batch_how_copy(w->how, &b->how, err) : sk_fail_memory(err, 64);
 }

@@ -28,6 +28,7 @@ typedef struct looking_after {
     place *places;
     int64_t *again; /* pieces to hand over */
     int64_t n_again;
+    int64_t n_idle, idle; /* pieces whose tasks end before they begin; one of them */
     bool unreachable;
 } looking_after;
 
@@ -160,7 +161,7 @@ static sk_status find_undone(looking_after *l, int64_t *open, sk_error *err)
 {
     bool asked = false;
     *open = 0;
-    l->n_again = 0;
+    l->n_again = l->n_idle = 0;
     for (int64_t i = 0; i < l->b->pieces; i++) {
         const sk_batch_piece *piece = sk_batch_piece_of(l->b, i, err);
         sk_batch_look look;
@@ -185,9 +186,23 @@ static sk_status find_undone(looking_after *l, int64_t *open, sk_error *err)
         else if (look.state != SK_PIECE_GIVEN_UP &&
                  l->places[i].times <= l->b->how.retries + l->b->how.losses)
             l->again[l->n_again++] = i;
+        else if (look.state != SK_PIECE_GIVEN_UP && look.attempts == 0 && l->places[i].job >= 0 &&
+                 l->n_idle++ == 0)
+            l->idle = i;
     }
     *open += l->n_again;
     return SK_OK;
+}
+
+/* A task that dies before skitter begins (it is not there, a module is not) leaves no word but in its own log. */
+static void tell_idle(const looking_after *l)
+{
+    const place *p = &l->places[l->idle];
+    if (l->n_idle > 0)
+        say(l,
+            "%lld pieces were handed to SLURM %d times, and their tasks ended before they began: "
+            "%s/" SK_BATCH_FOLDER "/slurm/%s_%d.log says why",
+            (long long)l->n_idle, p->times, l->b->out, l->jobs[p->job].id, p->task);
 }
 
 static bool wait_interval(const looking_after *l)
@@ -222,8 +237,10 @@ static sk_status look_after(looking_after *l, bool *stopped, sk_error *err)
         SK_TRY(sk_batch_watch_look(l->watcher, &l->status, err));
         if (l->watch->changed)
             l->watch->changed(l->watch->context, l->status);
-        if (open == 0 || (reached && sk_batch_is_cancelled(l->b)))
+        if (open == 0 || (reached && sk_batch_is_cancelled(l->b))) {
+            tell_idle(l);
             return SK_OK;
+        }
         *stopped = wait_interval(l);
         if (*stopped)
             return SK_OK;

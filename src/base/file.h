@@ -89,7 +89,8 @@ bool sk_path_has_extension(const char *path, const char *extension); /* ".PT" is
 
 /* --- folders --- */
 
-/* Where the running program lies; null when that cannot be told. Ended by sk_free. */
+/* The running program, and where it lies; null when that cannot be told. Ended by sk_free. */
+char *sk_path_program(void);
 char *sk_folder_program(void);
 
 /* Makes the folder and its parents, as mkdir -p does. */

@@ -183,14 +183,21 @@ static sk_status has_ground(const char *variable, const char *folder, const char
         variable, folder, override);
 }
 
-char *sk_folder_program(void)
+char *sk_path_program(void)
 {
     char program[4096];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program);
     if (n <= 0 || (size_t)n >= sizeof program)
         return NULL;
     program[n] = '\0';
-    return sk_path_folder(program);
+    return sk_strdup(program);
+}
+
+char *sk_folder_program(void)
+{
+    char *program = sk_path_program(), *folder = program ? sk_path_folder(program) : NULL;
+    sk_free(program);
+    return folder;
 }
 
 /* The XDG rules: a relative value of their variables is to be ignored. */

@@ -45,6 +45,22 @@ test_lost_answer() {
     expect_code 0 && same single deaf && [ "$(grep -c '^sbatch' "$FAKE_SLURM/calls")" -eq 1 ] || fail "$(cat "$FAKE_SLURM/calls")"
 }
 
+# Where skitter, or a module, is not on the nodes, nothing of a batch is ever begun: it ends, and says where the reason is.
+test_tasks_that_never_begin() {
+    fresh idle
+    batch -o idle --module 'exit 7' --retries 1 --losses 0
+    expect_code 1 && expect_in "2 pieces were handed to SLURM 2 times, and their tasks ended before they began" "$err" || return
+    expect_in "idle/.batch/slurm/102_0.log says why" "$err" && [ "$(grep -c '^sbatch' "$FAKE_SLURM/calls")" -eq 2 ] || fail "$(cat "$FAKE_SLURM/calls")"
+}
+
+# Pieces are done by the program that began the batch, whatever it is called.
+test_another_name() {
+    fresh another
+    cp "$skitter" skitter-9.9
+    skitter=$work/skitter-9.9 batch -o another --dry-run
+    expect_code 0 && expect_in "$work/skitter-9.9 predict" "$out"
+}
+
 test_controller_away() {
     fresh away
     "$skitter" batch --command predict --videos v -m "$model" --slurm -o away >away.out 2>away.err &
