@@ -50,5 +50,6 @@ target_link_options(skitter_python PRIVATE -Wl,-s)
 
 add_custom_target(wheel
     COMMAND ${python_found} -B ${CMAKE_SOURCE_DIR}/python/build_wheel.py --source ${CMAKE_SOURCE_DIR} --binaries ${wheel_folder}
+        --module $<TARGET_FILE_NAME:skitter_python>
         --library ${SKITTER_TURBOJPEG_SHARED} --out ${CMAKE_BINARY_DIR}/dist
     DEPENDS skitter_python skitter_wheel_program COMMENT "" VERBATIM)

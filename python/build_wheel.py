@@ -54,7 +54,7 @@ def collect(args, version):
             files["skitter/" + name] = read(os.path.join(package, name))
     for name in sorted(os.listdir(args.binaries)):
         path = os.path.join(args.binaries, name)
-        if name.startswith("_native.") or re.fullmatch(r"libskitter\.so\.[0-9.]+", name):
+        if name == args.module or re.fullmatch(r"libskitter\.so\.[0-9.]+", name):
             binaries["skitter/" + name] = path
     for path in args.library:
         binaries["skitter/" + os.path.basename(path)] = os.path.realpath(path)
@@ -105,6 +105,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", required=True, help="the repository")
     parser.add_argument("--binaries", required=True, help="what CMake built")
+    parser.add_argument("--module", default="_native.abi3.so", help="the module among them: one for another Python may lie there, too")
     parser.add_argument("--library", action="append", default=[], help="a shared library that goes beside libskitter")
     parser.add_argument("--out", required=True, help="the folder for the wheel")
     args = parser.parse_args()

@@ -255,13 +255,12 @@ int sk_frame_of(PyObject *object, const char *format, sk_item *item)
         h->has_view = true;
         return describe_view(h, wish, &item->frame);
     }
+    PyErr_Clear(); /* before the next question: Python 3.13 complains of one that is asked with an exception at hand */
     if (!PyObject_HasAttrString(object, "__dlpack__")) {
-        PyErr_Clear();
         PyErr_SetString(PyExc_TypeError,
                         "a frame is an array (numpy, or another with the buffer protocol) or a tensor "
                         "(DLPack: torch, cupy, jax)");
         return -1;
     }
-    PyErr_Clear();
     return describe_tensor(object, h, wish, &item->frame);
 }

@@ -15,11 +15,16 @@ trap 'rm -rf "$work"' EXIT
 
 turbojpeg=$(ldd "$build/wheel/libskitter.so" | sed -n 's/.*libturbojpeg.* => \([^ ]*\) .*/\1/p')
 for once in a b; do
-    "$python" -B "$source/python/build_wheel.py" --source "$source" --binaries "$build/wheel" --library "$turbojpeg" \
+    "$python" -B "$source/python/build_wheel.py" --source "$source" --binaries "$build/wheel" --module "$(basename "$module")" --library "$turbojpeg" \
         --out "$work/$once" >/dev/null
 done
 wheel=$(ls "$work"/a/*.whl)
 cmp "$wheel" "$work/b/$(basename "$wheel")" || { echo "two wheels of the same files differ"; exit 1; }
+# a module for another Python that was built before stays where it is
+mkdir "$work/mixed" && ln -s "$build"/wheel/* "$work/mixed/" && ln -sf /dev/null "$work/mixed/_native.cpython-313t-x86_64-linux-gnu.so"
+"$python" -B "$source/python/build_wheel.py" --source "$source" --binaries "$work/mixed" --module "$(basename "$module")" \
+    --library "$turbojpeg" --out "$work/c" >/dev/null
+cmp "$wheel" "$work/c/$(basename "$wheel")" || { echo "a module for another Python went into the wheel"; exit 1; }
 case $(basename "$wheel") in
 skitter-"$(cat "$source/VERSION")"-cp39-abi3-manylinux_2_[0-9]*_"$(uname -m)".whl) ;;
 *) echo "an unexpected name: $wheel"; exit 1 ;;
