@@ -40,4 +40,10 @@ test_manual_renders() {
         expect_in "130" "$page"
 }
 
+test_help_begins_with_the_usage() {
+    run export --help && expect_code 0 && expect_in "skitter export: write a model" "$out" &&
+        expect_in "Usage: skitter export MODEL [options]" "$out" || return 1
+    run track --help && expect_in "Usage: skitter track [SOURCE...] [options]" "$out"
+}
+
 run_tests

@@ -309,20 +309,27 @@ static void short_faint_tracks_go(void **state)
 static void impossible_ways_are_cut(void **state)
 {
     (void)state;
-    sk_offline_settings s = usual();
-    s.track.life.gate = 50;
-    s.velocity_limit = 20;
-    sk_offline *o = NULL;
-    sk_error err = {0};
-    assert_ok(sk_offline_open(&s, NULL, &o, &err), &err);
-    for (int f = 0; f < 60; f++) {
-        sk_detection d = animal(0, 0);
-        d.x = f < 30 ? 100 : 140;
-        assert_ok(sk_offline_add(o, f, f / 25.0, &d, 1, &err), &err);
+    static const struct {
+        double limit; /* of a way of 40 pixels in a frame */
+        int tracks;
+    } cases[] = {{20, 2}, {39.5, 2}, {40, 1}, {60, 1}, {0.5, 2}, {0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_offline_settings s = usual();
+        s.track.life.gate = 50;
+        s.velocity_limit = cases[i].limit;
+        sk_offline *o = NULL;
+        sk_error err = {0};
+        assert_ok(sk_offline_open(&s, NULL, &o, &err), &err);
+        for (int f = 0; f < 60; f++) {
+            sk_detection d = animal(0, 0);
+            d.x = f < 30 ? 100 : 140;
+            assert_ok(sk_offline_add(o, f, f / 25.0, &d, 1, &err), &err);
+        }
+        assert_ok(sk_offline_finish(o, &err), &err);
+        if (sk_offline_tracks(o) != cases[i].tracks)
+            fail_msg("limit %g: %d tracks", cases[i].limit, sk_offline_tracks(o));
+        sk_offline_close(&o);
     }
-    assert_ok(sk_offline_finish(o, &err), &err);
-    assert_int_equal(sk_offline_tracks(o), 2);
-    sk_offline_close(&o);
 }
 
 static void headings_are_decided_over_the_track(void **state)
