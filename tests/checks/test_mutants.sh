@@ -41,4 +41,11 @@ for p in places.changes(text):
         assert places.applied(text, c) != text
 assert places.number_changes("0x10u") == ["0x11u"] and places.number_changes("0.5f") == ["(0.5f * 2)", "(-(0.5f))"]
 assert places.number_changes("010") == []
+# a change is named by its line's words, its function is found around it, and lines that moved are followed
+import mutants, reach
+first = places.changes(text)[1][0]
+assert mutants.key_of(text, first) == "if (n < 2 && !*a) => if (n <= 2 && !*a)", mutants.key_of(text, first)
+assert mutants.function_at(text, 7) == (2, 12), mutants.function_at(text, 7)
+assert mutants.function_at("int t[] = {\n    1,\n};\n", 2) == (1, 3)
+assert reach.moved("a\nb\nc\n", "a\nx\ny\nb\nc\n") == {1: 1, 2: 4, 3: 5}
 PY

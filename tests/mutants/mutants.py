@@ -17,11 +17,13 @@ PyPI's universalmutator does the first half of this (changes by regular expressi
 some hundred tests to run and to need no linking for them, which it leaves to its user."""
 import argparse
 import concurrent.futures
+import fcntl
 import os
 import pathlib
 import random
 import re
 import shutil
+import signal
 import sys
 import time
 
@@ -140,6 +142,26 @@ class Trial:
         return "survived", f"{len(tests)} tests passed"
 
 
+def ends_of(pool, waiting):
+    """Those that are done, as they come; when somebody interrupts, the others are not begun."""
+    try:
+        yield from concurrent.futures.as_completed(waiting)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
+def alone(work):
+    """One at a time in a folder; the lock ends with the process."""
+    work.mkdir(exist_ok=True)
+    lock = open(work / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"error: another run works in {work}; wait for its end")
+    return lock
+
+
 def try_all(trial, room, chosen, jobs):
     """Tries changes, some at a time, and prints each when it is known; how many there were of each kind."""
     tally = dict.fromkeys(KINDS, 0)
@@ -155,7 +177,8 @@ def try_all(trial, room, chosen, jobs):
         return item, verdict, why, time.monotonic() - begun
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(one, item) for item in chosen]):
+        waiting = [pool.submit(one, item) for item in chosen]
+        for done in ends_of(pool, waiting):
             (path, change), verdict, why, seconds = done.result()
             tally[verdict] += 1
             text = path.read_text()
@@ -183,6 +206,7 @@ def main():
     parser.add_argument("--only", default="", help="FILE:LINE: every change of that line instead of drawn ones")
     parser.add_argument("--anew", action="store_true", help="find out again which test runs which line")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rooms = [r for r in given.room.split(",") if r] or rooms_of(ROOT)
     unknown = [r for r in rooms if not (ROOT / "src" / r).is_dir()]
     if unknown:
@@ -194,7 +218,9 @@ def main():
             text = path.read_text()
             print(f"{path.relative_to(ROOT)}:{places.line_of(text, change.start)}: {change.kind}: {key_of(text, change)}")
         return 0
-    trial = Trial(ROOT / "build-mutants", given.jobs, given.seconds, given.anew)
+    work = (ROOT / "build-mutants").resolve()
+    lock = alone(work)  # noqa: F841
+    trial = Trial(work, given.jobs, given.seconds, given.anew)
     rows = []
     if given.only:
         room = pathlib.Path(given.only).parts[1]
