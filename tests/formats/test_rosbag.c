@@ -348,13 +348,19 @@ static void times_are_what_stamps_can_say(void **state)
         }
 }
 
+typedef struct bag_use {
+    char path[512];
+    sk_bag_kind kind;
+} bag_use;
+
 static sk_status use_a_bag(void *context, sk_error *err)
 {
     sk_bag_writer *writer = NULL;
     sk_bag *bag = NULL;
     sk_bag_message message;
-    const char *path = context;
-    sk_status status = sk_bag_writer_open(path, SK_BAG_FOLDER, &writer, err);
+    const bag_use *use = context;
+    const char *path = use->path;
+    sk_status status = sk_bag_writer_open(path, use->kind, &writer, err);
     if (status == SK_OK)
         status = write_messages(writer, err);
     if (status == SK_OK)
@@ -373,9 +379,11 @@ static sk_status use_a_bag(void *context, sk_error *err)
 static void survives_failing_memory(void **state)
 {
     (void)state;
-    char path[512];
-    snprintf(path, sizeof path, "%s", in_folder("fault_bag"));
-    assert_true(test_every_allocation(use_a_bag, path) > 20);
+    bag_use folder = {.kind = SK_BAG_FOLDER}, file = {.kind = SK_BAG_DB3};
+    snprintf(folder.path, sizeof folder.path, "%s", in_folder("fault_bag"));
+    snprintf(file.path, sizeof file.path, "%s", in_folder("fault.db3"));
+    assert_true(test_every_allocation(use_a_bag, &folder) > 20);
+    assert_true(test_every_allocation(use_a_bag, &file) > 20);
 }
 
 int main(void)
