@@ -416,7 +416,18 @@ static void test_sleap_single_instance(void **state)
     const sk_tensor output = {.dtype = SK_DTYPE_F32,
                               .shape = sk_shape_of(4, (int64_t)1, (int64_t)nodes, (int64_t)h, (int64_t)w),
                               .data = maps};
+    /* crops that are not there, or whose turn it is not */
+    static const int32_t wrong[] = {-1, 1, 2};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(
+            sk_task_stage_crop_result(second, wrong[i], &output, 1, 0, SK_OUTPUTS_WHOLE, &out, &err),
+            SK_ERR_ARG);
+    assert_int_equal(sk_task_stage_crop_result(second, 0, NULL, 1, 0, SK_OUTPUTS_WHOLE, &out, &err),
+                     SK_ERR_ARG);
+    assert_int_equal(sk_task_stage_result(second, &output, 1, 0, SK_OUTPUTS_WHOLE, &out, &err), SK_ERR_ARG);
     assert_ok(sk_task_stage_crop_result(second, 0, &output, 1, 0, SK_OUTPUTS_WHOLE, &out, &err), &err);
+    assert_int_equal(sk_task_stage_crop_result(second, 0, &output, 1, 0, SK_OUTPUTS_WHOLE, &out, &err),
+                     SK_ERR_ARG); /* again */
     assert_ok(sk_task_stage_crops_end(second, &out, &err), &err);
     assert_int_equal(out.count, 1);
     const double scale = single->sleap.input_scale > 0 ? (double)single->sleap.input_scale : 1;
