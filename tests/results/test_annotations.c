@@ -325,6 +325,12 @@ static void survives_running_out_of_memory(void **state)
     assert_true(test_every_allocation(read_all, (void *)write_results("jsonl")) > 5);
     assert_true(test_every_allocation(read_all, (void *)write_results("slp")) > 5);
     assert_true(test_every_allocation(read_all, (void *)write_results("coco")) > 5);
+    assert_true(test_every_allocation(read_all, (void *)test_folder()) > 5); /* in which they all lie */
+    sk_annotation_set set;
+    sk_error err = {0};
+    assert_int_equal(sk_annotations_parse(NULL, "", 0, &set, &err), SK_ERR_ARG);
+    assert_int_equal(sk_annotations_parse("x", NULL, 0, &set, &err), SK_ERR_ARG);
+    assert_int_equal(sk_annotations_parse("x", "", 0, NULL, &err), SK_ERR_ARG);
 }
 
 int main(void)

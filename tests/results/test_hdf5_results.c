@@ -69,6 +69,9 @@ static void slp_of_pictures_lists_them(void **state)
     assert_non_null(strstr(entry, "\"filename\":\"a.png\""));
     assert_non_null(strstr(entry, "\"filenames\":[\"a.png\",\"b.png\"]"));
     assert_non_null(strstr(entry, "\"shape\":[2,480,640,3]"));
+    assert_non_null(strstr(entry, "\"height_\":480"));
+    assert_non_null(strstr(entry, "\"width_\":640"));
+    assert_non_null(strstr(entry, "\"channels_\":3"));
     sk_free(texts.bytes);
     sk_hdf5_close(&file);
 }

@@ -79,6 +79,7 @@ static void boxes_of_a_data_yaml(void **state)
     expect_four(set.items[1].box, 0, 0, 40, 40);
     assert_true(set.every_frame);
     assert_non_null(strstr(sk_text_get(&set.notes), "1 of 2 pictures have no label file"));
+    assert_non_null(strstr(sk_text_get(&set.notes), "1 label lines that stood twice"));
     sk_annotations_free(&set);
     sk_annotation_reading how = {.split = "test"};
     assert_int_equal(sk_annotations_read_as(in(folder, "data.yaml"), &how, &set, &err), SK_ERR_NOT_FOUND);
