@@ -76,7 +76,7 @@ def changes(text):
             add(start, end, SPACED[t], "operator")
         elif t in ("++", "--"):
             add(start, end, ["--" if t == "++" else "++"], "operator")
-        elif t == "!":
+        elif t == "!" and found[i - 1].group() != ")":  # "(void)!call" says that its answer is not wanted
             add(start, end, [""], "condition")
         elif t in ("true", "false"):
             add(start, end, ["false" if t == "true" else "true"], "constant")
