@@ -62,7 +62,7 @@ if(SKITTER_PLUGINS AND SKITTER_HIPCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROS
     endforeach()
     set(rocm_objects "")
     file(GLOB rocm_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.cu)
-    list(FILTER rocm_kernels EXCLUDE REGEX "/(conv_[a-z0-9_]*|attention|map_kernels|special).cu$") # as scripts/check_rocm does
+    list(FILTER rocm_kernels EXCLUDE REGEX "/(conv_[a-z0-9_]*|attention|byte_kernels|map_kernels|special).cu$") # as scripts/check_rocm does
     foreach(source ${rocm_kernels})
         get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_BINARY_DIR}/rocm/${name}.o)

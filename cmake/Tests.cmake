@@ -156,7 +156,7 @@ target_link_options(fake_tensorrt PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${
 # The cuda engine's own C with a GPU of loops behind it.
 file(GLOB gpu_plan_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
 list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")
-foreach(name plan tiles cards attention rewrites found upload peaks sleap_input crops)
+foreach(name plan tiles cards attention bytes rewrites found upload peaks sleap_input crops)
     target_sources(test_engines_cuda_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 endforeach()
 foreach(name frames crops)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | tiles WORD | attention | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
+ * usage: cuda_check [small | tiles WORD | bytes [small] | attention | found [small] | sleap [small] | cycles N |
+ *                    model PATH SIDE | memory PATH] */
 #include "../settings_for.h"
 #include "found_check.h"
 #include "sleap_check.h"
 
 #include "engines/attention_cases.h"
+#include "engines/byte_cases.h"
 #include "model_check.h"
 
 #include <string.h>
@@ -33,6 +35,47 @@ static void judge_layer(const char *name, int32_t tile, double d)
 static void judge_exact(const char *name, int32_t tile, double d)
 {
     judge(name, gpu_config_at(tile)->name, d, EXACT_LIMIT);
+}
+
+static void judge_step(const char *name, int32_t tile, double d)
+{
+    judge(name, gpu_config_at(tile)->name, d * TILE_LIMIT / STEP_LIMIT, TILE_LIMIT);
+}
+
+/* Eight bits: every tile, depthwise convolutions and what moves bytes. */
+static void check_bytes(bool small)
+{
+    const int before = checked, bad = failed;
+    static const layer deep[] = {{64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 64, 0},
+                                 {64, 64, 3, 1, 80, 80, 1, SK_UNARY_SILU, 64, 0},
+                                 {32, 32, 3, 1, 41, 43, 0, 0, 32, 0}};
+    int kinds[GPU_KIND_COUNT];
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        layer l = layers[i];
+        if (small)
+            l.h = l.w = 11;
+        check_byte_layer(&l, small ? 1 : 3, judge_step, judge_layer);
+    }
+    for (size_t i = 0; i < sizeof deep / sizeof deep[0]; i++)
+        for (int batch = 1; batch <= (small ? 1 : 17); batch += 16) {
+            const sk_shape shape = sk_shape_of(4, batch, deep[i].cin, deep[i].h, deep[i].w);
+            const double d = byte_difference(byte_graph(&deep[i], true), shape, STEP, kinds);
+            judge("depthwise", "bytes", d * TILE_LIMIT / STEP_LIMIT, TILE_LIMIT);
+        }
+    for (int side = 64; side <= 320; side += 256)
+        for (int c = 16; c <= 64; c *= 2)
+            judge("first", "to bytes",
+                  first_difference(c, side, c == 32 ? SK_UNARY_RELU : SK_UNARY_SILU, STEP) * TILE_LIMIT /
+                      STEP_LIMIT,
+                  TILE_LIMIT);
+    for (int odd = 0; odd < 2; odd++)
+        for (int batch = 1; batch <= 33; batch += 32)
+            judge("split, pooled, doubled, joined", odd ? "bytes, odd" : "bytes",
+                  byte_difference(moving_graph(64, odd), sk_shape_of(4, small ? 1 : batch, 64, 20, 24), 0,
+                                  kinds) /
+                      10,
+                  TILE_LIMIT);
+    printf("bytes: %d checks, %d bad\n", checked - before, failed - bad);
 }
 
 static void check_attention(bool small)
@@ -227,6 +270,10 @@ int main(int argc, char **argv)
         check_layers(true);
         return failed != 0 || checked == 0;
     }
+    if (strcmp(what, "bytes") == 0) {
+        check_bytes(argc > 2);
+        return failed != 0;
+    }
     if (strcmp(what, "attention") == 0) { /* and the other kernels that are no tiles */
         check_attention(true);
         check_depthwise(true);
@@ -244,6 +291,7 @@ int main(int argc, char **argv)
         return check_sleap(argc > 2 && strcmp(argv[2], "small") == 0);
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
+        check_bytes(true);
         check_attention(true);
         check_depthwise(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
@@ -254,6 +302,7 @@ int main(int argc, char **argv)
         return failed != 0;
     }
     check_layers(false);
+    check_bytes(false);
     check_attention(false);
     check_depthwise(false);
     check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);

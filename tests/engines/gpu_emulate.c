@@ -425,6 +425,25 @@ static void conv_then(const gpu_launch *launch, int32_t m, const float *between)
     }
 }
 
+/* The sum of a row of packed bytes; what lies outside is the zero of the map. */
+static float count_of(const gpu_launch *launch, int32_t m, int32_t p, int32_t taps, int32_t cin,
+                      int64_t depth)
+{
+    const gpu_conv_args *a = &launch->args->conv;
+    const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
+    int32_t sum = 0;
+    for (int32_t t = 0; t < taps; t++) {
+        const int32_t y = taps == 1 ? oy : oy * a->stride + t / 3 - a->pad_y;
+        const int32_t x = taps == 1 ? ox : ox * a->stride + t % 3 - a->pad_x;
+        const bool inside = y >= 0 && y < a->h && x >= 0 && x < a->w;
+        for (int32_t i = 0; i < a->c8 * 8 && t * cin + i < depth; i++)
+            sum += (inside ? ((const uint8_t *)a->p[1])[(((int64_t)n * a->h + y) * a->w + x) * a->ldi + i]
+                           : (int32_t)(a->bytes.fill & 255)) *
+                   ((const int8_t *)a->p[2])[(int64_t)p * a->kpad + t * cin + i];
+    }
+    return (float)sum;
+}
+
 /* What the launch does not cover stays as it was. */
 static void conv(const gpu_launch *launch)
 {
@@ -444,6 +463,15 @@ static void conv(const gpu_launch *launch)
             const int32_t co = channel_of(p, c->group);
             if (co >= a->cout8)
                 continue;
+            const int64_t beside =
+                a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
+            if (c->floats == GPU_BYTES) {
+                const float *factor = (const float *)a->p[3] + 2 * co;
+                gpu_finish_bytes(&a->bytes, a->p[0], (int64_t)m * a->ldo + co, a->p[4], beside * a->ldr + co,
+                                 a->residual_before, a->act, a->alpha,
+                                 count_of(launch, m, p, taps, cin, depth) * factor[0] + factor[1]);
+                continue;
+            }
             float sum = ((const float *)a->p[3])[co];
             for (int32_t t = 0; t < taps; t++) {
                 const int32_t y = point ? oy : oy * a->stride + t / 3 - a->pad_y;
@@ -455,8 +483,6 @@ static void conv(const gpu_launch *launch)
                                        c->floats) *
                            gpu_load(a->p[2], (int64_t)p * a->kpad + t * cin + i, type);
             }
-            const int64_t beside =
-                a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
             sum = finish(sum, a->p[4], beside * a->ldr + co, type, a->residual_before, a->act, a->alpha);
             if (a->then8)
                 between[p] = halves[sk_f32_to_f16(sum)];
@@ -482,17 +508,18 @@ static void first(const gpu_first_args *a, int32_t cout)
             for (int32_t k = 0; k < 27; k++) {
                 const int32_t r = k / 9, pixel = k / 3 % 3, ch = k % 3;
                 const int32_t y = oy * 2 + r - a->pad_y, x = ox * 2 + pixel - a->pad_x;
-                if (y < 0 || y >= a->h || x < 0 || x >= a->w)
-                    continue;
+                const bool inside = y >= 0 && y < a->h && x >= 0 && x < a->w;
                 const int64_t at = ((n * a->h + y) * a->w + x) * (a->pixel_bytes == 3 ? 3 : 4) + ch;
-                const float v = a->pixel_bytes < 8 ? (float)((const uint8_t *)a->p[1])[at] * a->gain
-                                                   : gpu_half_load(a->p[1], at);
+                const float v = !inside ? a->more
+                                : a->pixel_bytes < 8
+                                    ? (float)((const uint8_t *)a->p[1])[at] * a->gain + a->more
+                                    : gpu_half_load(a->p[1], at);
                 sum +=
                     v * gpu_half_load(
                             a->p[2],
                             ((((int64_t)r * (cout / 8) + j) * 2 + ch / 2) * 32 + g * 4 + pixel) * 2 + ch % 2);
             }
-            gpu_half_store(a->p[0], m * a->ldo + co, gpu_act(sum, a->act, a->alpha));
+            gpu_finish_bytes(&a->bytes, a->p[0], m * a->ldo + co, NULL, 0, 0, a->act, a->alpha, sum);
         }
 }
 

@@ -484,11 +484,11 @@ static void test_refusals(void **state)
     (void)state;
     sk_shape shape;
     sk_graph *g = random_graph(4, &shape);
-    sk_session_settings s = settings_of(SK_PRECISION_I8);
+    sk_session_settings s = settings_of(SK_PRECISION_BF16);
     sk_session *session = NULL;
     sk_error err = {0};
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "f16 (with f32 sums), tf32 or f32, not in i8"));
+    assert_non_null(strstr(err.message, "f16 (with f32 sums), tf32, i8 or f32, not in bf16"));
     s = settings_of(SK_PRECISION_AUTO);
     s.device = 3;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_RUNTIME);

@@ -14,11 +14,13 @@
  *   map    NHWC, fp16 (or fp32 in f32 sessions), channel pitch a multiple of 8; a value may be a range of channels of a
  *          larger map, so concatenating and splitting channels costs nothing. Channels between a value's last and the
  *          next multiple of 8 hold zeros.
+ *   bytes  the same in i8 sessions with a byte a channel, pitch and beginning of a value multiples of 16; channels that are
+ *          no value's hold anything
  *   dense  row-major in the graph's own type and order, fp32 where the graph says f32
  *
  * Every structure begins with its addresses: p[0] is what is written, the others are read unless said. */
 
-enum { GPU_F32 = 1, GPU_F16 = 2 }; /* element type of maps */
+enum { GPU_F32 = 1, GPU_F16 = 2, GPU_U8 = 3 }; /* element type of maps */
 
 /* Activations fused into convolutions. */
 enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGMOID };
@@ -26,7 +28,18 @@ enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGM
 #define GPU_MAX_POINTERS 6
 #define GPU_RANK         8
 
-/* Convolution on the tensor cores: p = out, in, weights (packed), bias f32, residual (may be null). */
+/* What is bytes at the end of a convolution, and how numbers become bytes and bytes numbers. */
+typedef struct gpu_bytes {
+    int32_t out, residual; /* 1: bytes; 0: as the session's maps */
+    int32_t
+        half; /* SiLU, then at most bytes added, to bytes: sums come halved, residual_gain is of what is written */
+    uint32_t fill;    /* the input's zero, four times */
+    float gain, zero; /* written: 255 times what is left of number * gain + zero in [0, 1] */
+    float residual_gain, residual_zero; /* added: (byte - zero) * gain */
+} gpu_bytes;
+
+/* Convolution on the tensor cores: p = out, in, weights (packed), bias f32, residual (may be null). Of bytes
+ * (GPU_BYTES): bias is f32 [cout][2], what sums are multiplied with and what is then added. */
 typedef struct gpu_conv_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, m; /* m = n * oh * ow */
@@ -45,6 +58,7 @@ typedef struct gpu_conv_args {
      * first's, `then_at` bytes from p[2] on. */
     int32_t then8, then_rows, then_at, then_act;
     float then_alpha;
+    gpu_bytes bytes;
 } gpu_conv_args;
 
 /* First convolution, 3x3 stride 2 from pictures of 4 channels, fp16 or bytes, or of 3 bytes: p = out, in, weights
@@ -55,15 +69,19 @@ typedef struct gpu_first_args {
     int32_t pixel_bytes;
     int32_t act;
     float alpha;
-    float gain; /* 8-bit input: a pixel's value is byte * gain before the (adapted) weights */
+    float gain; /* 8-bit input: a pixel's value is byte * gain before the (adapted) weights … */
+    float more; /* … and this much more, outside the picture as well, which the bias takes back */
+    gpu_bytes bytes;
 } gpu_first_args;
 
-/* Depthwise k x k: p = out, in, weights [k * k][c], bias, residual. */
+/* Depthwise k x k: p = out, in, weights [k * k][c], bias, residual. Of bytes (type GPU_U8): 3x3, stride 1, weights int8, a word for
+ * each channel of a row, [3][c][4], the fourth 0; bias as of gpu_conv_args; what lies outside is bytes.fill. */
 typedef struct gpu_depthwise_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, k, stride, pad_y, pad_x, c8, ldi, ldo, ldr;
     int32_t act, residual_before, type;
     float alpha;
+    gpu_bytes bytes;
 } gpu_depthwise_args;
 
 /* Any convolution, one output value at a time: p = out, in, weights f32 [cout][kh][kw][cin/groups], bias f32 (may be
@@ -330,7 +348,17 @@ typedef struct gpu_attention_args {
     int32_t n, pixels, heads, kd, hd, ldi, ldo;
     int32_t areas, h, w, k;
     float scale;
+    gpu_bytes bytes;
 } gpu_attention_args;
+
+/* A map of bytes made one of the session's type, or the reverse: p = out, in. Number = (byte - zero) * gain, or as of
+ * gpu_bytes. One element: 8 channels. */
+typedef struct gpu_convert_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t pixels;
+    int32_t c8, ldi, ldo, to_bytes;
+    float gain, zero;
+} gpu_convert_args;
 
 /* Dense f32, any rank, broadcast by strides of 0: p = out, a, b, c. */
 typedef struct gpu_nd_args {
@@ -409,6 +437,7 @@ typedef enum gpu_kind {
     GPU_PEAKS,
     GPU_SLEAP,
     GPU_HEAD,
+    GPU_CONVERT,
     GPU_BY_REFERENCE, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -439,6 +468,7 @@ typedef union gpu_args {
     gpu_peaks_args peaks;
     gpu_sleap_args sleap;
     gpu_head_args head;
+    gpu_convert_args convert;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

@@ -391,25 +391,27 @@ sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *t, sk_error *
     gpu_step *step;
     gpu_ref weights = {.buffer = GPU_NO_BUFFER}, bias = weights;
     SK_TRY(gpu_need_map(plan, t->qkv, err));
-    SK_TRY(gpu_make_map(plan, t->out, err));
+    SK_TRY(gpu_make_kept(plan, t->out, err));
     if (t->k > 0) {
         SK_TRY(gpu_add_depthwise_weights(plan, t->weights, &weights, err));
         SK_TRY(gpu_add_bias(plan, t->bias, (int64_t)t->heads * t->hd, &bias, err));
     }
     SK_TRY(gpu_add_step(plan, GPU_ATTENTION, NULL, &step, err));
-    step->args.attention = (gpu_attention_args){.n = (int32_t)s->dim[0] * t->areas,
-                                                .pixels = (int32_t)(s->dim[2] * s->dim[3]) / t->areas,
-                                                .heads = t->heads,
-                                                .kd = t->kd,
-                                                .hd = t->hd,
-                                                .ldi = gpu_map_pitch(plan, t->qkv),
-                                                .ldo = gpu_map_pitch(plan, t->out),
-                                                .areas = t->areas,
-                                                .h = (int32_t)s->dim[2],
-                                                .w = (int32_t)s->dim[3],
-                                                .k = t->k,
-                                                .scale = t->scale};
-    step->refs[0] = gpu_map_ref(plan, t->out);
+    step->args.attention =
+        (gpu_attention_args){.n = (int32_t)s->dim[0] * t->areas,
+                             .pixels = (int32_t)(s->dim[2] * s->dim[3]) / t->areas,
+                             .heads = t->heads,
+                             .kd = t->kd,
+                             .hd = t->hd,
+                             .ldi = gpu_map_pitch(plan, t->qkv),
+                             .ldo = gpu_kept_pitch(plan, t->out),
+                             .areas = t->areas,
+                             .h = (int32_t)s->dim[2],
+                             .w = (int32_t)s->dim[3],
+                             .k = t->k,
+                             .scale = t->scale,
+                             .bytes = gpu_bytes_to(plan, t->out, SK_VALUE_NONE, GPU_ACT_NONE, false)};
+    step->refs[0] = gpu_kept_ref(plan, t->out);
     step->refs[1] = gpu_map_ref(plan, t->qkv);
     step->refs[2] = weights;
     step->refs[3] = bias;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conv_epilogue.cuh"
+#include "bytes.cuh"
 #include "kernels.cuh"
 
 /* softmax(scale q^T k) v without ever writing the scores, and a depthwise convolution of v added to it. 16 queries a warp; keys
@@ -333,7 +333,10 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
 #pragma unroll
         for (int e = 0; e < 4; e++)
             v[e] = fmaf(v[e], factor, K > 0 ? positions[row * VD + c + e] : 0.0f);
-        map_of<__half>::store(out + (long long)(q0 + row) * p.ldo + c, v);
+        if (p.bytes.out)
+            put_numbers((uint8_t *)p.p[0] + ((long long)blockIdx.z * p.pixels + q0 + row) * p.ldo + c0 + c, p.bytes, v);
+        else
+            map_of<__half>::store(out + (long long)(q0 + row) * p.ldo + c, v);
     }
 }
 

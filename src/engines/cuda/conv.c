@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cuda/plan.h"
+#include "engines/cuda/conv.h"
 
 #include "graph/infer.h"
 
@@ -7,14 +7,6 @@
 #include <string.h>
 
 /* Convolutions: which of the kernels runs one. */
-
-typedef struct conv_shape {
-    int32_t n, h, w, cin, oh, ow, cout, kh, kw;
-    sk_window window;
-    int32_t groups, act;
-    float alpha;
-    sk_value x, weights, bias, residual, y;
-} conv_shape;
 
 /* The activations kernels apply themselves; -1 = needs a step of its own. */
 static int32_t fused_act(int32_t kind)
@@ -29,27 +21,28 @@ static int32_t fused_act(int32_t kind)
     }
 }
 
-static void read_shape(const gpu_plan *plan, const sk_node *node, conv_shape *s)
+void gpu_conv_read(const gpu_plan *plan, const sk_node *node, gpu_conv_shape *s)
 {
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]),
                    *w = gpu_shape(plan, node->in[1]);
-    *s = (conv_shape){.n = (int32_t)x->dim[0],
-                      .cin = (int32_t)x->dim[1],
-                      .h = (int32_t)x->dim[2],
-                      .w = (int32_t)x->dim[3],
-                      .cout = (int32_t)y->dim[1],
-                      .oh = (int32_t)y->dim[2],
-                      .ow = (int32_t)y->dim[3],
-                      .kh = (int32_t)w->dim[2],
-                      .kw = (int32_t)w->dim[3],
-                      .groups = node->a.conv.groups,
-                      .act = fused_act(node->a.conv.act.kind),
-                      .alpha = node->a.conv.act.alpha,
-                      .x = node->in[0],
-                      .weights = node->in[1],
-                      .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE,
-                      .residual = node->n_in > 3 ? node->in[3] : SK_VALUE_NONE,
-                      .y = node->out[0]};
+    *s = (gpu_conv_shape){.n = (int32_t)x->dim[0],
+                          .cin = (int32_t)x->dim[1],
+                          .h = (int32_t)x->dim[2],
+                          .w = (int32_t)x->dim[3],
+                          .cout = (int32_t)y->dim[1],
+                          .oh = (int32_t)y->dim[2],
+                          .ow = (int32_t)y->dim[3],
+                          .kh = (int32_t)w->dim[2],
+                          .kw = (int32_t)w->dim[3],
+                          .groups = node->a.conv.groups,
+                          .act = fused_act(node->a.conv.act.kind),
+                          .residual_before = node->a.conv.residual_before_act != 0,
+                          .alpha = node->a.conv.act.alpha,
+                          .x = node->in[0],
+                          .weights = node->in[1],
+                          .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE,
+                          .residual = node->n_in > 3 ? node->in[3] : SK_VALUE_NONE,
+                          .y = node->out[0]};
     s->window = node->a.conv.window;
     s->window.kernel[0] = s->kh;
     s->window.kernel[1] = s->kw;
@@ -58,13 +51,13 @@ static void read_shape(const gpu_plan *plan, const sk_node *node, conv_shape *s)
 
 bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node)
 {
-    conv_shape s;
-    read_shape(plan, node, &s);
+    gpu_conv_shape s;
+    gpu_conv_read(plan, node, &s);
     return s.kh == 1 && s.kw == 1 && s.groups == 1 && s.window.stride[0] == 1 && s.window.stride[1] == 1 &&
            s.h == s.oh && s.w == s.ow;
 }
 
-static void describe(gpu_step *step, const conv_shape *s, const char *kernel)
+void gpu_conv_describe(gpu_step *step, const gpu_conv_shape *s, const char *kernel)
 {
     snprintf(step->kernel, sizeof step->kernel, "%s", kernel);
     snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d%s %dx%d", s->cin, s->cout, s->kh, s->kw,
@@ -88,13 +81,13 @@ sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *re
     return SK_OK;
 }
 
-static sk_status add_bias(gpu_plan *plan, const conv_shape *s, gpu_ref *ref, sk_error *err)
+static sk_status add_bias(gpu_plan *plan, const gpu_conv_shape *s, gpu_ref *ref, sk_error *err)
 {
     return gpu_add_bias(plan, s->bias, s->cout, ref, err);
 }
 
 /* Common to all convolution steps: output, input, residual. */
-static sk_status set_maps(gpu_plan *plan, gpu_step *step, const conv_shape *s, sk_error *err)
+static sk_status set_maps(gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s, sk_error *err)
 {
     (void)err;
     step->refs[0] = gpu_map_ref(plan, s->y);
@@ -111,7 +104,7 @@ static sk_status set_maps(gpu_plan *plan, gpu_step *step, const conv_shape *s, s
 
 /* Weights as the fragments of mma.m16n8k16: [row 3][n tile][half 2][thread 32][2]. k = 4 pixels x 4 channels of a kernel row;
  * column g of tile j is channel 4 (g / 2) + 2 (j % 2) + (g % 2) of the 16 it belongs to. */
-static void pack_first(const conv_shape *s, const float *w, float factor, uint16_t *out)
+static void pack_first(const gpu_conv_shape *s, const float *w, float factor, uint16_t *out)
 {
     const int tiles = s->cout / 8;
     for (int r = 0; r < 3; r++)
@@ -131,20 +124,38 @@ static void pack_first(const conv_shape *s, const float *w, float factor, uint16
                     }
 }
 
-static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+/* Half of it where sums are halved, less what `more` of every pixel gives. */
+static void adapt_bias(const gpu_conv_shape *s, const float *w, float factor, float half, float more,
+                       float *bias)
+{
+    for (int32_t c = 0; c < s->cout; c++) {
+        double sum = 0;
+        for (int32_t k = 0; k < s->cin * 9; k++)
+            sum += (double)sk_f16_to_f32(sk_f32_to_f16(w[c * s->cin * 9 + k] * factor));
+        bias[c] = (float)((double)(bias[c] * half) - (double)more * sum);
+    }
+}
+
+static sk_status build_first(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, sk_error *err)
 {
     const gpu_value *x = &plan->values[s->x];
     const bool bytes = x->picture_bytes < 8;
+    const gpu_bytes ends = gpu_bytes_to(plan, s->y, SK_VALUE_NONE, s->act, false);
     gpu_step *step;
     gpu_ref weights, bias;
     void *data;
-    SK_TRY(gpu_make_map(plan, s->y, err));
+    SK_TRY(gpu_make_kept(plan, s->y, err));
     SK_TRY(gpu_add_weights(plan, (size_t)3 * (size_t)(s->cout / 8) * 2 * 64 * sizeof(uint16_t), &data,
                            &weights, err));
-    /* bytes are brought to byte / 256 exactly; the rest of the normalisation goes into the weights */
-    const float factor = bytes ? plan->settings.scale / plan->settings.std[0] * 256.0f : 1.0f;
+    /* bytes are brought to byte / 256 exactly, or, to bytes, to 1024 + byte; the rest of the normalisation goes into the weights */
+    const bool beside = bytes && ends.out;
+    const float half = ends.half ? 0.5f : 1.0f;
+    const float factor =
+        half * (bytes ? plan->settings.scale / plan->settings.std[0] * (beside ? 1.0f : 256.0f) : 1.0f);
     pack_first(s, constant_floats(plan, s->weights), factor, data);
     SK_TRY(add_bias(plan, s, &bias, err));
+    adapt_bias(s, constant_floats(plan, s->weights), factor, half, beside ? 1024.0f : 0.0f,
+               (float *)(void *)(plan->weights + bias.offset));
     SK_TRY(gpu_add_step(plan, GPU_FIRST, node, &step, err));
     step->args.first = (gpu_first_args){.n = s->n,
                                         .h = s->h,
@@ -153,24 +164,28 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_sha
                                         .ow = s->ow,
                                         .pad_y = s->window.pad[0],
                                         .pad_x = s->window.pad[1],
-                                        .ldo = gpu_map_pitch(plan, s->y),
+                                        .ldo = gpu_kept_pitch(plan, s->y),
                                         .pixel_bytes = x->picture_bytes,
                                         .act = s->act,
                                         .alpha = s->alpha,
-                                        .gain = bytes ? 1.0f / 256.0f : 0.0f};
-    step->refs[0] = gpu_map_ref(plan, s->y);
+                                        .gain = beside  ? 1.0f
+                                                : bytes ? 1.0f / 256.0f
+                                                        : 0.0f,
+                                        .more = beside ? 1024.0f : 0.0f,
+                                        .bytes = ends};
+    step->refs[0] = gpu_kept_ref(plan, s->y);
     step->refs[1] = (gpu_ref){.buffer = x->picture};
     step->refs[2] = weights;
     step->refs[3] = bias;
     step->n_refs = 4;
     step->variant = s->cout;
-    describe(step, s, bytes ? "first u8" : "first f16");
+    gpu_conv_describe(step, s, bytes ? "first u8" : "first f16");
     return SK_OK;
 }
 
 /* --- depthwise --- */
 
-static bool is_depthwise(const gpu_plan *plan, const conv_shape *s)
+bool gpu_conv_is_depthwise(const gpu_plan *plan, const gpu_conv_shape *s)
 {
     (void)plan;
     return s->groups == s->cin && s->cin == s->cout && s->kh == s->kw && s->kh <= 7 && s->cin % 8 == 0 &&
@@ -195,7 +210,7 @@ sk_status gpu_add_depthwise_weights(gpu_plan *plan, sk_value v, gpu_ref *ref, sk
     return SK_OK;
 }
 
-static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, sk_error *err)
 {
     gpu_step *step;
     gpu_ref weights, bias;
@@ -223,26 +238,26 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv
                              .alpha = s->alpha};
     step->refs[2] = weights;
     step->refs[3] = bias;
-    describe(step, s, "depthwise");
+    gpu_conv_describe(step, s, "depthwise");
     return SK_OK;
 }
 
 /* Is its residual one of half the size (upsample.c)? */
-static bool has_half(const gpu_plan *plan, const conv_shape *s)
+bool gpu_conv_has_half(const gpu_plan *plan, const gpu_conv_shape *s)
 {
     return s->residual != SK_VALUE_NONE && gpu_shape(plan, s->residual)->dim[2] != s->oh;
 }
 
 /* --- tiles --- */
 
-static bool is_small(const gpu_plan *plan, const conv_shape *s)
+static bool is_small(const gpu_plan *plan, const gpu_conv_shape *s)
 {
     const int64_t limit = INT32_MAX;
     return (int64_t)s->n * s->h * s->w * gpu_map_pitch(plan, s->x) < limit &&
            (int64_t)s->n * s->oh * s->ow * gpu_map_pitch(plan, s->y) < limit;
 }
 
-static bool by_tiles(const gpu_plan *plan, const conv_shape *s)
+bool gpu_conv_by_tiles(const gpu_plan *plan, const gpu_conv_shape *s)
 {
     const sk_window *w = &s->window;
     const bool point = s->kh == 1 && s->kw == 1 && w->stride[0] == 1 && w->stride[1] == 1 && s->h == s->oh &&
@@ -256,8 +271,8 @@ static bool by_tiles(const gpu_plan *plan, const conv_shape *s)
 static void set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then)
 {
     gpu_conv_args *a = &step->args.conv;
-    conv_shape t;
-    read_shape(plan, then, &t);
+    gpu_conv_shape t;
+    gpu_conv_read(plan, then, &t);
     step->then = then;
     a->then8 = gpu_round8(t.cout);
     a->then_act = t.act;
@@ -276,7 +291,7 @@ static void set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then)
 }
 
 /* `then`: a 1x1 convolution behind this one; null: none. */
-static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shape *s, const sk_node *then,
+static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, const sk_node *then,
                             bool *done, sk_error *err)
 {
     gpu_step *step;
@@ -302,9 +317,9 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shap
                         .cout8 = gpu_round8(s->cout),
                         .act = s->act,
                         .residual_before = node->a.conv.residual_before_act,
-                        .residual_half = has_half(plan, s),
+                        .residual_half = gpu_conv_has_half(plan, s),
                         .alpha = s->alpha};
-    describe(step, s, "conv");
+    gpu_conv_describe(step, s, "conv");
     if (then)
         set_then(plan, step, then);
     *done = gpu_config_guess(plan, step) >= 0;
@@ -315,11 +330,11 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shap
 
 sk_status gpu_build_planes(gpu_plan *plan, const sk_node *node, sk_error *err)
 {
-    conv_shape s;
+    gpu_conv_shape s;
     bool done;
-    read_shape(plan, node, &s);
+    gpu_conv_read(plan, node, &s);
     SK_TRY(gpu_need_map(plan, s.x, err));
-    if (!by_tiles(plan, &s)) { /* too large: a map, made dense where it is brought down */
+    if (!gpu_conv_by_tiles(plan, &s)) { /* too large: a map, made dense where it is brought down */
         plan->values[s.y].map = true;
         return gpu_build_conv(plan, node, &done, err);
     }
@@ -342,7 +357,7 @@ static bool is_fixed(const gpu_plan *plan, sk_value v)
 }
 
 /* Weights known, nothing added, an activation that kernels apply. */
-static bool adds_nothing(const gpu_plan *plan, const conv_shape *s)
+static bool adds_nothing(const gpu_plan *plan, const gpu_conv_shape *s)
 {
     return s->groups == 1 && s->act >= 0 && s->residual == SK_VALUE_NONE && is_fixed(plan, s->weights) &&
            (s->bias == SK_VALUE_NONE || is_fixed(plan, s->bias));
@@ -350,27 +365,28 @@ static bool adds_nothing(const gpu_plan *plan, const conv_shape *s)
 
 bool gpu_conv_is_tiled(const gpu_plan *plan, const sk_node *node)
 {
-    conv_shape s;
-    read_shape(plan, node, &s);
+    gpu_conv_shape s;
+    gpu_conv_read(plan, node, &s);
     if (plan->values[s.x].input >= 0 && s.cin <= 3) /* from pictures (plan.c) */
         return false;
-    return gpu_is_map(plan, s.x) && adds_nothing(plan, &s) && by_tiles(plan, &s) && s.cout <= MOST_BETWEEN;
+    return gpu_is_map(plan, s.x) && adds_nothing(plan, &s) && gpu_conv_by_tiles(plan, &s) &&
+           s.cout <= MOST_BETWEEN;
 }
 
 bool gpu_conv_goes_behind(const gpu_plan *plan, const sk_node *node)
 {
-    conv_shape s;
+    gpu_conv_shape s;
     if (gpu_is_fine_head(plan, node) || !(gpu_is_map(plan, node->out[0]) || gpu_is_plane_head(plan, node)))
         return false;
-    read_shape(plan, node, &s);
-    return adds_nothing(plan, &s) && gpu_conv_is_pointwise(plan, node) && by_tiles(plan, &s);
+    gpu_conv_read(plan, node, &s);
+    return adds_nothing(plan, &s) && gpu_conv_is_pointwise(plan, node) && gpu_conv_by_tiles(plan, &s);
 }
 
 sk_status gpu_build_conv_then(gpu_plan *plan, const sk_node *node, const sk_node *then, bool *done,
                               sk_error *err)
 {
-    conv_shape s;
-    read_shape(plan, node, &s);
+    gpu_conv_shape s;
+    gpu_conv_read(plan, node, &s);
     SK_TRY(gpu_need_map(plan, s.x, err));
     if (gpu_is_map(plan, then->out[0]))
         SK_TRY(gpu_make_map(plan, then->out[0], err));
@@ -381,7 +397,7 @@ sk_status gpu_build_conv_then(gpu_plan *plan, const sk_node *node, const sk_node
 
 /* --- anything --- */
 
-static sk_status build_any(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+static sk_status build_any(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, sk_error *err)
 {
     const float *w = constant_floats(plan, s->weights);
     const int32_t per = s->cin / s->groups, taps = s->kh * s->kw;
@@ -421,11 +437,11 @@ static sk_status build_any(gpu_plan *plan, const sk_node *node, const conv_shape
                             .type = plan->type,
                             .act = s->act,
                             .residual_before = node->a.conv.residual_before_act,
-                            .residual_half = has_half(plan, s),
+                            .residual_half = gpu_conv_has_half(plan, s),
                             .alpha = s->alpha};
     step->refs[2] = weights;
     step->refs[3] = bias;
-    describe(step, s, "conv, simple");
+    gpu_conv_describe(step, s, "conv, simple");
     return SK_OK;
 }
 
@@ -456,11 +472,11 @@ static sk_status add_after(gpu_plan *plan, sk_value y, const sk_fused_act *act, 
 
 sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
-    conv_shape s;
+    gpu_conv_shape s;
     *done = gpu_is_map(plan, node->out[0]);
     if (!*done)
         return SK_OK;
-    read_shape(plan, node, &s);
+    gpu_conv_read(plan, node, &s);
     const bool apart = s.act < 0; /* an activation that is a step of its own, and what must come after it */
     const sk_value after = apart && !node->a.conv.residual_before_act ? s.residual : SK_VALUE_NONE;
     if (apart)
@@ -474,10 +490,10 @@ sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_err
         SK_TRY(gpu_need_map(plan, s.residual, err));
     SK_TRY(gpu_make_map(plan, s.y, err));
     bool built = false;
-    if (is_depthwise(plan, &s)) {
+    if (gpu_conv_is_depthwise(plan, &s)) {
         SK_TRY(build_depthwise(plan, node, &s, err));
         built = true;
-    } else if (by_tiles(plan, &s)) {
+    } else if (gpu_conv_by_tiles(plan, &s)) {
         SK_TRY(build_tile(plan, node, &s, NULL, &built, err));
     }
     if (!built)
@@ -505,7 +521,7 @@ sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_e
                   taps = (int32_t)(w->dim[2] * w->dim[3]);
     const int32_t cout8 = gpu_round8(cout);
     const float *weights = constant_floats(plan, node->in[1]);
-    conv_shape s = {.cout = cout, .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE};
+    gpu_conv_shape s = {.cout = cout, .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE};
     gpu_step *step;
     gpu_ref packed, bias;
     void *data;

@@ -245,9 +245,10 @@ template <int SPLIT> __device__ __forceinline__ void add_sums(const float *from,
 /* The same where k groups of warps (WK) and the blocks of a cluster (SPLIT) hold parts of the sums: these meet in shared
  * memory, and each block of the cluster stores its share of the pixels. */
 template <class PRODUCT, class LOADER>
-__device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product, float *sums,
+__device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product, void *shared,
                                            const float (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
+    float *const sums = (float *)shared;
     constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, NI = PRODUCT::NI, G = NI < 4 ? NI : 4, LD = BN + 4;
     constexpr int SPLIT = LOADER::SPLIT, OWN = BM / SPLIT;
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;

@@ -11,7 +11,8 @@
  *
  * THEN: the weights of the 1x1 convolution behind come into a buffer that is no longer needed, with the last step.
  *
- * Floats (tf32, f32): BK counts halves all the same: a k step is 2 BK bytes of a row, BK / 2 floats. */
+ * Floats (tf32, f32) and bytes: BK counts halves all the same: a k step is 2 BK bytes of a row. Of bytes, what lies outside the
+ * picture is the zero of the map. */
 
 /* Where a row of the implicit matrix begins in the input, and which of its 9 taps lie inside. */
 template <int KS>
@@ -53,7 +54,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
 
     /* The tile's weights of the first steps are on their way when this returns. */
     __device__ __forceinline__ gather(const gpu_conv_args &args, uint32_t shared)
-        : p(args), base0(shared), m0(blockIdx.x * BM), n0(blockIdx.y * BN), pieces(sizeof(E) == 4 ? 2 * p.c8 : p.c8),
+        : p(args), base0(shared), m0(blockIdx.x * BM), n0(blockIdx.y * BN), pieces(p.c8 * (int)sizeof(E) / 2),
           row0(threadIdx.x / CH), k(0), stage(0)
     {
         const int col = threadIdx.x % CH;
@@ -91,6 +92,14 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
                 copy16(own + to * SS + SA + i * RS * RB, weights_from + (size_t)i * RS * p.kpad, true);
         weights_from += CH * V;
     }
+    /* Beyond the last tap are zeros, as the weights there are. */
+    __device__ __forceinline__ void bring(uint32_t to, const E *from, bool inside, bool valid) const
+    {
+        if (sizeof(E) == 1 && KS == 3 && inside && !valid)
+            fill16(to, p.bytes.fill);
+        else
+            copy16(to, from, inside && valid);
+    }
     __device__ __forceinline__ void load_input(int to)
     {
         const E *from = (const E *)p.p[1] + chunk * V;
@@ -103,7 +112,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
 #pragma unroll
         for (int i = 0; i < NA; i++)
             if (BM % RS == 0 || row0 + i * RS < BM)
-                copy16(own + to * SS + i * RS * RB, from + offset[i], inside && ((mask[i] >> tap) & 1));
+                bring(own + to * SS + i * RS * RB, from + offset[i], inside, (mask[i] >> tap) & 1);
         chunk += CH;
         if (KS == 3)
             while (chunk >= pieces) {

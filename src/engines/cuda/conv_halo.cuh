@@ -15,6 +15,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
     typedef typename PRODUCT::element E;
     static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = 1, TAPS = 9, RB = CB * 2, T = PRODUCT::THREADS;
     static constexpr int CH = CB / 8, HH = (TH - 1) * S + 3, HW = (TW - 1) * S + 3, SA = HH * HW * RB, SBT = BN * RB;
+    static constexpr int V = 16 / (int)sizeof(E), C = CH * V; /* channels of a piece, and of a block; CB counts halves */
     static constexpr int SH = S == 2 ? 1 : 0, SETS = PRODUCT::SETS;
     static constexpr bool WALKS = true, ALIKE = false, POINT = false, THEN = THEN_;
     static_assert(BM == TH * TW, "a row is a pixel");
@@ -48,11 +49,11 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
     __device__ __forceinline__ void load_weights() const
     {
         const E *weights = (const E *)p.p[2];
-        const int cin = p.blocks * CB;
+        const int cin = p.blocks * C;
         for (int x = threadIdx.x; x < p.blocks * 9 * BN * CH; x += T * SETS) {
             const int c = x % CH, r = (x / CH) % BN, ct = x / (CH * BN), cb = ct / 9, tap = ct - cb * 9;
             copy16(weights0 + ct * BN * RB + r * RB + ((c ^ swizzle<RB>(r)) << 4),
-                   weights + (size_t)(n0 + r) * p.kpad + tap * cin + cb * CB + c * 8, true);
+                   weights + (size_t)(n0 + r) * p.kpad + tap * cin + cb * C + c * V, true);
         }
     }
     /* A tile's image and place. */
@@ -74,11 +75,18 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
     {
         const tile t = tile_at(index);
         const int iy0 = t.ty * TH * S - p.pad_y, ix0 = t.tx * TW * S - p.pad_x;
-        const E *image = (const E *)p.p[1] + (size_t)t.n * p.h * p.w * p.ldi + cb * CB;
-        for (int x = thread; x < HH * HW * CH; x += T) {
-            const int c = x % CH, pq = x / CH, hy = pq / HW, hx = pq - hy * HW, iy = iy0 + hy, ix = ix0 + hx;
-            const bool valid = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w && cb * CH + c < p.c8;
-            copy16(to + pq * RB + ((c ^ swizzle<RB>(pq >> SH)) << 4), image + (iy * p.w + ix) * p.ldi + c * 8, valid);
+        const E *image = (const E *)p.p[1] + (size_t)t.n * p.h * p.w * p.ldi + cb * C;
+        /* Of one piece of bytes the others' weights are zero: what lies there is anything. */
+        const bool one = sizeof(E) == 1 && CH > 1 && p.c8 * 8 <= V;
+        const int pieces = one ? HH * HW : HH * HW * CH;
+        for (int x = thread; x < pieces; x += T) {
+            const int c = one ? 0 : x % CH, pq = one ? x : x / CH, hy = pq / HW, hx = pq - hy * HW, iy = iy0 + hy, ix = ix0 + hx;
+            const bool valid = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w, inside = (cb * CH + c) * V < p.c8 * 8;
+            const uint32_t at = to + pq * RB + ((c ^ swizzle<RB>(pq >> SH)) << 4);
+            if (sizeof(E) == 1 && inside && !valid) /* outside the picture is the zero of the map */
+                fill16(at, p.bytes.fill);
+            else
+                copy16(at, image + (iy * p.w + ix) * p.ldi + c * V, valid && inside);
         }
     }
     __device__ __forceinline__ bool ahead() const

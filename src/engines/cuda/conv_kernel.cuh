@@ -3,6 +3,7 @@
 #define SK_ENGINES_CUDA_CONV_KERNEL_CUH
 
 #include "conv_epilogue.cuh"
+#include "conv_epilogue_bytes.cuh"
 #include "conv_gather.cuh"
 #include "conv_halo.cuh"
 #include "conv_product.cuh"
@@ -25,7 +26,7 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __
         LOADER load(p, shared_address(shared));
         const PRODUCT product;
         const auto own = product.template own<LOADER>();
-        float acc[PRODUCT::MI][PRODUCT::NI][4];
+        typename PRODUCT::sum acc[PRODUCT::MI][PRODUCT::NI][4];
         gpu_chain();
         load.begin();
         if constexpr (LOADER::WALKS) {
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __
                 else
                     store_tile<false>(p, load, product, acc);
             } else
-                store_sums(p, load, product, (float *)shared, acc);
+                store_sums(p, load, product, shared, acc);
         }
     }
 }
@@ -72,6 +73,15 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __
     (const void *)conv<gather<mma_warps<float, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
     (const void *)conv<gather<fma_warps<bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_U8(bm, bn, bk, wm, wn, wk, st, ks, split)                                                            \
+    (const void *)conv<gather<mma_warps<uint8_t, bm, bn, wm, wn, wk>, (bk) / 2, st, ks, split>>,
+#define HALO_U8(th, tw, cb, bn, wm, wn, s)                                                                          \
+    (const void *)conv<patch<mma_warps<uint8_t, (th) * (tw), bn, wm, wn, 1>, th, tw, (cb) / 2, s>>,
+#define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                                    \
+    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, uint8_t>, (bk) / 2, st, ks, 1>>,
+#define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s)
+#define WGHALO8(th, tw, cb, bn, nwg, s)                                                                                \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, 1, false, uint8_t>, th, tw, (cb) / 2, s>>,
 #define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
     (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,

@@ -3,6 +3,7 @@
 #define SK_ENGINES_CUDA_CONV_PRODUCT_CUH
 
 #include "wgmma.cuh"
+#include "wgmma_bytes.cuh"
 
 /* The matrix instructions. Each shares BM pixels x BN channels among THREADS threads, holds the sums of a warp's 16-row
  * pieces as acc[MI][NI][4] in the layout of mma.sync (wgmma's is the same), and multiplies what a loader has put into shared
@@ -14,6 +15,7 @@
 
 template <class E> struct fragment_of;
 template <> struct fragment_of<__half> {
+    typedef float sum;
     static __device__ __forceinline__ void ready(uint32_t (&)[4])
     {
     }
@@ -24,6 +26,7 @@ template <> struct fragment_of<__half> {
 };
 /* tf32, k = 8: a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
 template <> struct fragment_of<float> {
+    typedef float sum;
     static __device__ __forceinline__ void ready(uint32_t (&a)[4])
     {
 #pragma unroll
@@ -33,6 +36,18 @@ template <> struct fragment_of<float> {
     static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
     {
         mma_tf32(c, a, b[0], b[1]);
+    }
+};
+
+/* Bytes, k = 32, sums of 32 bits: a 16-byte piece is 16 of them. */
+template <> struct fragment_of<uint8_t> {
+    typedef int sum;
+    static __device__ __forceinline__ void ready(uint32_t (&)[4])
+    {
+    }
+    static __device__ __forceinline__ void multiply(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+    {
+        mma_bytes(c, a, b[0], b[1]);
     }
 };
 
@@ -49,6 +64,7 @@ template <class LOADER, int STEP, int MI> __device__ __forceinline__ uint32_t pi
 /* mma.sync: a warp has WM x WN of the tile; WK groups of warps have every WK-th piece of k each. */
 template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     typedef E element;
+    typedef typename fragment_of<E>::sum sum;
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
     static constexpr int MI = WM / 16, NI = WN / 8, SETS = 1;
     static constexpr bool WGMMA = false, HERE = true;
@@ -88,7 +104,7 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     }
 
     template <class LOADER>
-    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, sum (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, SIDE = LOADER::TAPS == 9 ? 3 : 1;
 #pragma unroll 1
@@ -135,7 +151,7 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
 /* Exact products and sums of floats, one after the other: no tensor cores. A thread has the sums that it would have of mma.sync,
  * and reads four of k at a time of each of its rows and columns; WK groups of warps have every WK-th such piece each. */
 template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
-    typedef float element;
+    typedef float element, sum;
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
     static constexpr int MI = WM / 16, NI = WN / 8, SETS = 1;
     static constexpr bool WGMMA = false, HERE = true;
@@ -208,8 +224,9 @@ template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
 /* wgmma: NWG groups of four warps, each with all BN channels; the next tap's fragments are fetched while this tap's product
  * runs. SETS such products stand side by side in a block, each with a tile of its own. COLUMNS: the pieces of a warp lie below
  * each other, in rows of 16 pixels, so that what is fetched for one is the tap above of the next. */
-template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false> struct wgmma_groups {
-    typedef __half element;
+template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false, class E = __half> struct wgmma_groups {
+    typedef E element;
+    typedef typename fragment_of<E>::sum sum;
     static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8, SETS = SETS_;
     static constexpr bool WGMMA = true, HERE = GPU_HAS_WGMMA;
     const int in_warp, group, w4;
@@ -244,7 +261,7 @@ template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false> struct
 
     /* Row q of the input, shifted by x, is tap q - i of piece i, for up to three pieces. */
     template <class LOADER>
-    __device__ __forceinline__ void run_columns(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run_columns(const LOADER &load, const thread_places<MI> &own, sum (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, KK = RB / 32, ALL = 3 * (MI + 2);
         uint32_t a[2][KK][4];
@@ -276,7 +293,7 @@ template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false> struct
     }
 
     template <class LOADER>
-    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, sum (&acc)[MI][NI][4]) const
     {
         if constexpr (COLUMNS)
             run_columns(load, own, acc);
@@ -284,7 +301,7 @@ template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false> struct
             run_taps(load, own, acc);
     }
     template <class LOADER>
-    __device__ __forceinline__ void run_taps(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run_taps(const LOADER &load, const thread_places<MI> &own, sum (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, KK = RB / 32, TAPS = LOADER::TAPS;
         uint32_t a[TAPS > 1 ? 2 : 1][MI][KK][4];

@@ -326,8 +326,8 @@ extern "C" int gpu_launch_step(const gpu_launch *l, gpu_stream *s)
         return told(gpu_start(tile_function(l->config), dim3(l->grid[0], l->grid[1], l->grid[2]), dim3(l->config->threads),
                               l->shared_bytes, l->args, l->config->split, l->pdl, stream));
     cudaError_t (*const fast[])(const gpu_launch *, cudaStream_t) = {gpu_start_special, gpu_start_attention,
-                                                                     gpu_start_map};
-    for (int i = 0; i < 3; i++) {
+                                                                     gpu_start_map, gpu_start_bytes};
+    for (int i = 0; i < 4; i++) {
         if (i == 1 && l->kind != GPU_ATTENTION)
             continue;
         const cudaError_t e = fast[i](l, stream);

@@ -74,7 +74,7 @@ typedef enum gpu_config_kind {
     GPU_CONFIG_HALO           /* 3x3 with the input patch in shared memory */
 } gpu_config_kind;
 
-enum { GPU_TF32 = 1, GPU_EXACT };
+enum { GPU_TF32 = 1, GPU_EXACT, GPU_BYTES };
 
 typedef struct gpu_config {
     const char *name;
@@ -83,9 +83,10 @@ typedef struct gpu_config {
     int32_t stride, th, tw, cb, buffers;       /* halo */
     int32_t shared_bytes;                      /* implicit GEMM; halo kernels' depend on the layer */
     int32_t wgmma;                             /* 1: needs compute capability 9.0 exactly */
-    int32_t sets;   /* halo: groups of threads of a block that walk over tiles by themselves; 0: one */
-    int32_t then;   /* 1: for a convolution with a 1x1 convolution behind it, and for no other */
-    int32_t floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so */
+    int32_t sets; /* halo: groups of threads of a block that walk over tiles by themselves; 0: one */
+    int32_t then; /* 1: for a convolution with a 1x1 convolution behind it, and for no other */
+    int32_t
+        floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so; GPU_BYTES: of bytes */
 } gpu_config;
 
 /* tile_table.c: all there are; none where the device has no kernels for them. */

@@ -13,14 +13,24 @@
 
 GPU_HD float gpu_load(const void *p, int64_t i, int32_t type)
 {
-    return type == GPU_F16 ? gpu_half_load(p, i) : ((const float *)p)[i];
+    return type == GPU_F16  ? gpu_half_load(p, i)
+           : type == GPU_U8 ? (float)((const uint8_t *)p)[i]
+                            : ((const float *)p)[i];
 }
 GPU_HD void gpu_store(void *p, int64_t i, int32_t type, float v)
 {
     if (type == GPU_F16)
         gpu_half_store(p, i, v);
+    else if (type == GPU_U8)
+        ((uint8_t *)p)[i] = (uint8_t)v;
     else
         ((float *)p)[i] = v;
+}
+/* As gpu_bytes says; no number becomes 0. */
+GPU_HD uint8_t gpu_byte(float v, float gain, float zero)
+{
+    v = v * gain + zero;
+    return (uint8_t)nearbyintf(255.0f * (v > 0.0f ? v < 1.0f ? v : 1.0f : 0.0f));
 }
 
 GPU_HD float gpu_unary(int32_t kind, float alpha, float beta, float x)
@@ -81,6 +91,25 @@ GPU_HD float gpu_act(float x, int32_t act, float alpha)
     case GPU_ACT_SIGMOID: return sk_sigmoid(x);
     default: return x;
     }
+}
+
+/* The end of a convolution: activation, residual, and what is written to the map or as bytes. */
+GPU_HD void gpu_finish_bytes(const gpu_bytes *b, void *out, int64_t to, const void *residual, int64_t from,
+                             int32_t before, int32_t act, float alpha, float sum)
+{
+    if (b->half) {
+        const float r = residual ? gpu_load(residual, from, GPU_U8) * b->residual_gain : 0.0f;
+        ((uint8_t *)out)[to] = gpu_byte(gpu_act(2.0f * sum, act, alpha), b->gain, b->zero + r);
+        return;
+    }
+    const float r = !residual     ? 0.0f
+                    : b->residual ? (gpu_load(residual, from, GPU_U8) - b->residual_zero) * b->residual_gain
+                                  : gpu_half_load(residual, from);
+    sum = before ? gpu_act(sum + r, act, alpha) : gpu_act(sum, act, alpha) + r;
+    if (b->out)
+        ((uint8_t *)out)[to] = gpu_byte(sum, b->gain, b->zero);
+    else
+        gpu_half_store(out, to, sum);
 }
 
 /* One output value; channels beyond cout, up to the next multiple of 8, become zero. */
@@ -181,6 +210,38 @@ GPU_HD void gpu_depthwise_element(const gpu_depthwise_args *a, int64_t i)
     sum = a->residual_before ? gpu_act(sum + residual, a->act, a->alpha)
                              : gpu_act(sum, a->act, a->alpha) + residual;
     gpu_store(a->p[0], pixel * a->ldo + ch, a->type, sum);
+}
+
+/* One channel of one pixel, bytes. */
+GPU_HD void gpu_depthwise_bytes_element(const gpu_depthwise_args *a, int64_t i)
+{
+    const int32_t c = a->c8 * 8, ch = (int32_t)(i % c);
+    const int64_t pixel = i / c;
+    const int32_t ox = (int32_t)(pixel % a->ow), oy = (int32_t)(pixel / a->ow % a->oh);
+    const int64_t image = pixel / a->ow / a->oh;
+    const float *factor = (const float *)a->p[3] + 2 * ch;
+    int32_t sum = 0;
+    for (int32_t k = 0; k < 9; k++) {
+        const int32_t y = oy + k / 3 - a->pad_y, x = ox + k % 3 - a->pad_x;
+        const bool inside = y >= 0 && y < a->h && x >= 0 && x < a->w;
+        sum += (inside ? ((const uint8_t *)a->p[1])[((image * a->h + y) * a->w + x) * a->ldi + ch]
+                       : (int32_t)(a->bytes.fill & 255)) *
+               ((const int8_t *)a->p[2])[((int64_t)(k / 3) * c + ch) * 4 + k % 3];
+    }
+    gpu_finish_bytes(&a->bytes, a->p[0], pixel * a->ldo + ch, a->p[4], pixel * a->ldr + ch,
+                     a->residual_before, a->act, a->alpha, (float)sum * factor[0] + factor[1]);
+}
+
+GPU_HD void gpu_convert_element(const gpu_convert_args *a, int64_t i)
+{
+    const int32_t chunk = (int32_t)(i % a->c8) * 8;
+    const int64_t pixel = i / a->c8, from = pixel * a->ldi + chunk, to = pixel * a->ldo + chunk;
+    for (int k = 0; k < 8; k++) {
+        if (a->to_bytes)
+            ((uint8_t *)a->p[0])[to + k] = gpu_byte(gpu_half_load(a->p[1], from + k), a->gain, a->zero);
+        else
+            gpu_half_store(a->p[0], to + k, (gpu_load(a->p[1], from + k, GPU_U8) - a->zero) * a->gain);
+    }
 }
 
 GPU_HD void gpu_pool_element(const gpu_pool_args *a, int64_t i)
@@ -522,8 +583,9 @@ GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
                 v[d] += s * gpu_half_load(a->p[1], (base + k) * a->ldi + voff + d0 + d);
         }
         for (int32_t d = 0; d < 8; d++)
-            gpu_half_store(a->p[0], query * a->ldo + head * a->hd + d0 + d,
-                           a->k ? v[d] + gpu_position(a, query, head * a->hd + d0 + d) : v[d]);
+            gpu_finish_bytes(&a->bytes, a->p[0], query * a->ldo + head * a->hd + d0 + d, NULL, 0, 0,
+                             GPU_ACT_NONE, 0.0f,
+                             a->k ? v[d] + gpu_position(a, query, head * a->hd + d0 + d) : v[d]);
     }
 }
 
@@ -693,6 +755,7 @@ GPU_HD_BOTH int64_t gpu_element_count(gpu_kind kind, const gpu_args *a)
     case GPU_GATHER: return (int64_t)a->gather.n * a->gather.places;
     case GPU_ZERO: return a->zero.n;
     case GPU_HEAD: return a->head.n * a->head.plane;
+    case GPU_CONVERT: return a->convert.pixels * a->convert.c8;
     default: return 0;
     }
 }
@@ -702,7 +765,12 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     switch (kind) {
     case GPU_CONV_ANY: gpu_conv_any_element(&a->conv_any, i); break;
     case GPU_DECONV: gpu_deconv_element(&a->deconv, i); break;
-    case GPU_DEPTHWISE: gpu_depthwise_element(&a->depthwise, i); break;
+    case GPU_DEPTHWISE:
+        if (a->depthwise.type == GPU_U8)
+            gpu_depthwise_bytes_element(&a->depthwise, i);
+        else
+            gpu_depthwise_element(&a->depthwise, i);
+        break;
     case GPU_SHUFFLE: gpu_shuffle_element(&a->shuffle, i); break;
     case GPU_POOL: gpu_pool_element(&a->pool, i); break;
     case GPU_POOL_CHAIN: gpu_pool_chain_element(&a->pool_chain, i); break;
@@ -724,6 +792,7 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_LETTERBOX: gpu_letterbox_element(&a->letterbox, i); break;
     case GPU_GATHER: gpu_gather_element(&a->gather, i); break;
     case GPU_HEAD: gpu_head_element(&a->head, i); break;
+    case GPU_CONVERT: gpu_convert_element(&a->convert, i); break;
     case GPU_ZERO: ((int32_t *)a->zero.p[0])[i * a->zero.image_words] = 0; break;
     default: break;
     }

@@ -80,14 +80,24 @@ static sk_value root_of(const gpu_plan *plan, sk_value v, int32_t *delta)
     return v;
 }
 
+/* Are both kept in the same form, so that one may lie inside the other from channel `at` on? */
+static bool is_alike(const gpu_plan *plan, sk_value a, sk_value b, int32_t at)
+{
+    const gpu_rule x = gpu_rule_of(plan, a), y = gpu_rule_of(plan, b);
+    if (!plan->values[a].low && !plan->values[b].low)
+        return at % 8 == 0;
+    return plan->values[a].low && plan->values[b].low && x.scale == y.scale && x.zero == y.zero &&
+           at % 16 == 0;
+}
+
 /* Parts of a split are ranges of the whole where they lie on multiples of 8, the last with the zeros behind it; others get
- * copies (map_ops.c). */
+ * copies (map_ops.c). Of bytes: multiples of 16. */
 static void place_split(gpu_plan *plan, const sk_node *node)
 {
     int32_t at = 0;
     for (int32_t i = 0; i < node->n_out; i++) {
         const int32_t c = (int32_t)gpu_shape(plan, node->out[i])->dim[1];
-        if (at % 8 == 0 && (c % 8 == 0 || i == node->n_out - 1)) {
+        if (is_alike(plan, node->in[0], node->out[i], at) && (c % 8 == 0 || i == node->n_out - 1)) {
             plan->values[node->out[i]].parent = node->in[0];
             plan->values[node->out[i]].delta = at;
         }
@@ -113,9 +123,9 @@ static void place_concat(gpu_plan *plan, const sk_node *node)
                 break;
             run += (int32_t)gpu_shape(plan, node->in[k])->dim[1];
         }
-        const bool fits = inside == 0 && run == channels && root != whole && at % 8 == 0 &&
-                          channels % 8 == 0 && plan->values[root].input < 0 &&
-                          plan->graph->values[root].producer >= 0;
+        const bool fits = inside == 0 && run == channels && root != whole &&
+                          is_alike(plan, root, whole, at) && channels % 8 == 0 &&
+                          plan->values[root].input < 0 && plan->graph->values[root].producer >= 0;
         if (fits) {
             plan->values[root].parent = whole;
             plan->values[root].delta = at;
@@ -160,6 +170,8 @@ static void place_over(gpu_plan *plan, const sk_node *node)
         return;
     const sk_value root = root_of(plan, node->in[0], &inside);
     const int32_t first = (int32_t)gpu_shape(plan, node->in[0])->dim[1];
+    if (!is_alike(plan, root, whole, 0) || !is_alike(plan, root, made, first))
+        return;
     if (inside != 0 || root == whole || root == made || root == node->in[0] ||
         plan->values[root].input >= 0 || first % 8 != 0 ||
         gpu_shape(plan, root)->dim[1] != gpu_shape(plan, whole)->dim[1] ||
@@ -169,17 +181,22 @@ static void place_over(gpu_plan *plan, const sk_node *node)
     plan->values[made].delta = first;
 }
 
-void gpu_place_values(gpu_plan *plan)
+void gpu_clear_values(gpu_plan *plan)
 {
-    const sk_graph *g = plan->graph;
-    for (size_t i = 0; i < g->n_values; i++)
+    for (size_t i = 0; i < plan->graph->n_values; i++)
         plan->values[i] = (gpu_value){.parent = SK_VALUE_NONE,
                                       .buffer = -1,
                                       .dense = -1,
                                       .constant = -1,
-                                      .pair = -1,
                                       .input = -1,
-                                      .picture = -1};
+                                      .picture = -1,
+                                      .pair = -1,
+                                      .raised = -1};
+}
+
+void gpu_place_values(gpu_plan *plan)
+{
+    const sk_graph *g = plan->graph;
     for (int32_t i = 0; i < g->n_inputs; i++) {
         plan->values[g->inputs[i]].input = i;
         plan->values[g->inputs[i]].map = can_map(plan, g->inputs[i]);
@@ -193,10 +210,13 @@ void gpu_place_values(gpu_plan *plan)
         const gpu_attention *attention = gpu_attention_of(plan, i);
         if (attention) {
             plan->values[attention->out].map = true;
+            plan->values[attention->out].low = gpu_rule_of(plan, attention->out).scale > 0;
             continue;
         }
-        for (int32_t k = 0; k < node->n_out; k++)
+        for (int32_t k = 0; k < node->n_out; k++) {
             plan->values[node->out[k]].map = true;
+            plan->values[node->out[k]].low = gpu_rule_of(plan, node->out[k]).scale > 0;
+        }
         if (node->op == SK_OP_SPLIT)
             place_split(plan, node);
         else if (node->op == SK_OP_CONCAT) {
@@ -207,34 +227,69 @@ void gpu_place_values(gpu_plan *plan)
     }
 }
 
-int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v)
+int32_t gpu_kept_pitch(const gpu_plan *plan, sk_value v)
 {
     int32_t delta;
-    return gpu_round8(gpu_shape(plan, root_of(plan, v, &delta))->dim[1]);
+    const int64_t c = gpu_shape(plan, root_of(plan, v, &delta))->dim[1];
+    return plan->values[v].low ? gpu_round16(c) : gpu_round8(c);
 }
 
-sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err)
+static size_t map_bytes(const gpu_plan *plan, sk_value v, int32_t pitch, size_t each)
+{
+    const sk_shape *s = gpu_shape(plan, v);
+    return (size_t)s->dim[0] * (size_t)s->dim[2] * (size_t)s->dim[3] * (size_t)pitch * each;
+}
+
+sk_status gpu_make_kept(gpu_plan *plan, sk_value v, sk_error *err)
 {
     int32_t delta;
     const sk_value root = root_of(plan, v, &delta);
     gpu_value *value = &plan->values[root];
-    const sk_shape *s = gpu_shape(plan, root);
+    plan->values[v].low_made = true;
     if (value->buffer >= 0)
         return SK_OK;
-    const int32_t pitch = gpu_round8(s->dim[1]);
-    size_t bytes =
-        (size_t)s->dim[0] * (size_t)s->dim[2] * (size_t)s->dim[3] * (size_t)pitch * gpu_type_bytes(plan);
-    return gpu_add_buffer(plan, bytes, pitch, &value->buffer, err);
+    const int32_t pitch = gpu_kept_pitch(plan, root);
+    return gpu_add_buffer(plan, map_bytes(plan, root, pitch, value->low ? 1 : gpu_type_bytes(plan)), pitch,
+                          &value->buffer, err);
 }
 
-gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v)
+gpu_ref gpu_kept_ref(const gpu_plan *plan, sk_value v)
 {
     int32_t delta;
     const sk_value root = root_of(plan, v, &delta);
     return (gpu_ref){.buffer = plan->values[root].buffer,
-                     .offset = (size_t)delta * gpu_type_bytes(plan),
+                     .offset = (size_t)delta * (plan->values[v].low ? 1 : gpu_type_bytes(plan)),
                      .from = delta,
                      .to = delta + gpu_round8(gpu_shape(plan, v)->dim[1])};
+}
+
+/* Is the map that a step reads or writes now the one the value is kept in? */
+static bool as_kept(const gpu_plan *plan, sk_value v)
+{
+    return !plan->values[v].low || plan->type == GPU_U8;
+}
+
+int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v)
+{
+    return as_kept(plan, v) ? gpu_kept_pitch(plan, v) : gpu_round8(gpu_shape(plan, v)->dim[1]);
+}
+
+sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err)
+{
+    if (as_kept(plan, v))
+        return gpu_make_kept(plan, v, err);
+    if (plan->values[v].raised >= 0)
+        return SK_OK;
+    const int32_t pitch = gpu_map_pitch(plan, v);
+    return gpu_add_buffer(plan, map_bytes(plan, v, pitch, gpu_type_bytes(plan)), pitch,
+                          &plan->values[v].raised, err);
+}
+
+gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v)
+{
+    if (as_kept(plan, v))
+        return gpu_kept_ref(plan, v);
+    return (gpu_ref){.buffer = plan->values[v].raised, .to = gpu_round8(gpu_shape(plan, v)->dim[1])};
 }
 
 sk_status gpu_make_dense(gpu_plan *plan, sk_value v, sk_error *err)
@@ -268,6 +323,8 @@ static sk_status add_form_step(gpu_plan *plan, gpu_kind kind, sk_value v, sk_err
 sk_status gpu_need_map(gpu_plan *plan, sk_value v, sk_error *err)
 {
     int32_t delta;
+    if (!as_kept(plan, v))
+        return plan->values[v].raised >= 0 ? SK_OK : gpu_add_raise(plan, v, err);
     if (plan->values[root_of(plan, v, &delta)].buffer >= 0)
         return SK_OK;
     gpu_ref dense;
@@ -306,6 +363,7 @@ sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
     }
     if (!value->map)
         return sk_fail(err, SK_ERR_INTERNAL, "value %d of the graph is read before it is made", (int)v);
+    SK_TRY(gpu_need_map(plan, v, err));
     SK_TRY(gpu_make_dense(plan, v, err));
     SK_TRY(add_form_step(plan, GPU_TO_DENSE, v, err));
     *out = (gpu_ref){.buffer = plan->values[v].dense};

@@ -16,6 +16,7 @@ cudaError_t gpu_start_list(const void *function, dim3 grid, dim3 block, int shar
 cudaError_t gpu_start_simple(const gpu_launch *launch, cudaStream_t stream);
 cudaError_t gpu_start_map(const gpu_launch *launch, cudaStream_t stream); /* faster forms of some simple ones */
 cudaError_t gpu_start_special(const gpu_launch *launch, cudaStream_t stream); /* first, depthwise, pool chain */
+cudaError_t gpu_start_bytes(const gpu_launch *launch, cudaStream_t stream);   /* maps of bytes */
 cudaError_t gpu_start_attention(const gpu_launch *launch, cudaStream_t stream);
 cudaError_t gpu_start_found(const gpu_launch *launch, cudaStream_t stream); /* what a detector finds */
 cudaError_t gpu_start_head(const gpu_launch *launch, cudaStream_t stream);  /* GPU_HEAD */

@@ -19,6 +19,11 @@ __device__ __forceinline__ void copy16(uint32_t to, const void *from, bool valid
     const int bytes = valid ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
+/* The same where there is nothing to copy: the byte `fill` holds four times. */
+__device__ __forceinline__ void fill16(uint32_t to, uint32_t fill)
+{
+    asm volatile("st.shared.v4.b32 [%0],{%1,%1,%1,%1};" ::"r"(to), "r"(fill) : "memory");
+}
 __device__ __forceinline__ void copy_commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -59,6 +64,13 @@ __device__ __forceinline__ void mma_tf32(float (&c)[4], const uint32_t (&a)[4], 
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+/* Bytes times signed bytes, k = 32, exact. */
+__device__ __forceinline__ void mma_bytes(int (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 /* The tensor cores would cut the lower bits off. */
 __device__ __forceinline__ uint32_t round_tf32(uint32_t bits)
 {
@@ -78,7 +90,7 @@ __device__ __forceinline__ float2 unpack_halves(uint32_t bits)
 }
 
 /* Sums of a tile to zero. */
-template <int MI, int NI> __device__ __forceinline__ void clear(float (&acc)[MI][NI][4])
+template <class SUM, int MI, int NI> __device__ __forceinline__ void clear(SUM (&acc)[MI][NI][4])
 {
 #pragma unroll
     for (int i = 0; i < MI; i++)

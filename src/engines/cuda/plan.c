@@ -63,15 +63,25 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
     if (done)
         return SK_OK;
     if (node->op == SK_OP_CONV) {
-        SK_TRY(gpu_build_head(plan, node, &done, err));
+        SK_TRY(gpu_build_conv_bytes(plan, node, &done, err));
+        if (!done)
+            SK_TRY(gpu_build_head(plan, node, &done, err));
         if (!done)
             SK_TRY(gpu_build_conv(plan, node, &done, err));
     } else if (node->op == SK_OP_CONV_TRANSPOSE) {
         SK_TRY(gpu_build_upconv(plan, node, &done, err));
         if (!done)
             SK_TRY(gpu_build_deconv(plan, node, &done, err));
-    } else
-        SK_TRY(gpu_build_map_op(plan, node, &done, err));
+    } else {
+        const int32_t type = plan->type;
+        if (gpu_moves_bytes(plan, node))
+            plan->type = GPU_U8;
+        const sk_status status = gpu_build_map_op(plan, node, &done, err);
+        plan->type = type;
+        SK_TRY(status);
+    }
+    if (done)
+        SK_TRY(gpu_lower_outputs(plan, node, err));
     for (int32_t i = 0; !done && i < node->n_out; i++)
         if (gpu_is_map(plan, node->out[i]))
             return sk_fail(err, SK_ERR_INTERNAL, "%s: no kernel makes the map that was planned for this %s",
@@ -281,7 +291,9 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
-    if (settings->precision != SK_PRECISION_I8)
+    if (settings->precision == SK_PRECISION_I8)
+        SK_TRY(gpu_take_quantised(plan, err));
+    else
         SK_TRY(sk_graph_dequantise(plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(gpu_find_attention(plan, err));
@@ -291,6 +303,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->values = sk_calloc(plan->graph->n_values + 1, sizeof *plan->values);
     if (!plan->uses || !plan->values)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->values);
+    gpu_clear_values(plan);
+    SK_TRY(gpu_mark_bytes(plan, err));
     gpu_place_values(plan);
     gpu_find_pairs(plan);
     SK_TRY(build_steps(plan, err));
@@ -306,6 +320,8 @@ void gpu_plan_close(gpu_plan *plan)
     sk_free(plan->weights);
     sk_free(plan->attention);
     sk_free(plan->upconv);
+    sk_free(plan->rules);
+    sk_free(plan->scales);
     sk_graph_close(&plan->graph);
     sk_arena_close(&plan->arena);
     memset(plan, 0, sizeof *plan);

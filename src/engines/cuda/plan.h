@@ -38,7 +38,23 @@ typedef struct gpu_value {
     int32_t input;         /* graph input number; -1 = none */
     int32_t picture;       /* input as pictures for the first convolution; -1 = none */
     int32_t picture_bytes; /* of a pixel of them: 8 (fp16), 4 or 3 (bytes) */
+    bool low;              /* the map is of bytes (bytes.c) … */
+    bool low_made;         /* … and a step writes them */
+    int32_t raised;        /* the same as a map of the session's type, by itself; -1 = none */
 } gpu_value;
+
+/* A number is (byte - zero) * scale; scale 0: no rule. */
+typedef struct gpu_rule {
+    float scale;
+    int32_t zero;
+} gpu_rule;
+
+/* Weights that are whole numbers from -128 to 127 times a scale, one or one for each output channel. */
+typedef struct gpu_scales {
+    sk_value weights;
+    const float *scales;
+    int64_t n;
+} gpu_scales;
 
 typedef struct gpu_step {
     gpu_kind kind;
@@ -52,6 +68,7 @@ typedef struct gpu_step {
     double flops;
     int32_t config;  /* GPU_CONV: chosen tile; -1 = not yet */
     int32_t variant; /* kernels with few variants */
+    int32_t bytes;   /* GPU_CONV: 1 = of bytes */
     int32_t grid[3], shared_bytes;
     /* order: which steps must be finished; which stream of the capture; */
     int32_t n_after, *after;
@@ -132,7 +149,7 @@ typedef struct gpu_plan {
     gpu_sparse sparse;
     gpu_found found;
     gpu_peaks peaks;
-    int32_t type; /* GPU_F16 or GPU_F32 */
+    int32_t type; /* GPU_F16 or GPU_F32; GPU_U8 while a step between maps of bytes is made */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
     uint32_t without; /* GPU_WITHOUT_… */
@@ -152,6 +169,10 @@ typedef struct gpu_plan {
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
     int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* dense buffers; -1: sparse, or looked at for peaks */
+    gpu_rule *rules;                         /* i8: of each value that is kept in bytes; null: none is */
+    size_t n_rules;
+    gpu_scales *scales;
+    size_t n_scales, scales_capacity;
     int32_t n_by_reference, by_reference[SK_OP_COUNT];
     const char *node_name;
 } gpu_plan;
@@ -187,6 +208,7 @@ void gpu_find_pairs(gpu_plan *plan);
 sk_status gpu_build_pair(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 
 /* forms.c */
+void gpu_clear_values(gpu_plan *plan);
 void gpu_place_values(gpu_plan *plan);
 bool gpu_is_map(const gpu_plan *plan, sk_value v);
 sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
@@ -197,6 +219,32 @@ sk_status gpu_need_dense(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHEC
 gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v);
 int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v);
 sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err) SK_MUST_CHECK;
+
+/* The form a value is kept in: bytes where it is low, else as gpu_map_ref. */
+gpu_ref gpu_kept_ref(const gpu_plan *plan, sk_value v);
+int32_t gpu_kept_pitch(const gpu_plan *plan, sk_value v);
+sk_status gpu_make_kept(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+
+/* bytes.c: eight bits. gpu_take_quantised makes an ordinary graph of a quantised one and keeps what it said; gpu_mark_bytes settles
+ * which values are kept in bytes. */
+sk_status gpu_take_quantised(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_mark_bytes(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+gpu_rule gpu_rule_of(const gpu_plan *plan, sk_value v);
+const gpu_scales *gpu_scales_of(const gpu_plan *plan, sk_value weights);
+/* `to` are some columns of `from`. */
+sk_status gpu_copy_scales(gpu_plan *plan, sk_value from, sk_value to, sk_error *err) SK_MUST_CHECK;
+bool gpu_moves_bytes(const gpu_plan *plan, const sk_node *node); /* from bytes to bytes by one rule */
+gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, int32_t act,
+                       bool before); /* the end of a convolution */
+/* A map of the session's type from one of bytes; bytes of what a builder made of the session's type. */
+sk_status gpu_add_raise(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* Bytes of v, which is channels of `from` from `at` on. */
+sk_status gpu_add_lower(gpu_plan *plan, sk_value from, int32_t at, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_lower_outputs(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+
+/* conv_bytes.c */
+bool gpu_conv_is_bytes(const gpu_plan *plan, const sk_node *node);
+sk_status gpu_build_conv_bytes(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 
 /* conv.c: a convolution's bias in f32; weights of a depthwise one, [taps][channels] in the maps' type. */
 sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *ref,
@@ -289,18 +337,27 @@ static inline int32_t gpu_round8(int64_t c)
 {
     return (int32_t)((c + 7) / 8 * 8);
 }
+static inline int32_t gpu_round16(int64_t c)
+{
+    return (int32_t)((c + 15) / 16 * 16);
+}
 static inline bool gpu_by_tiles(const gpu_plan *plan)
 {
     return !(plan->without & GPU_WITHOUT_TENSOR);
 }
 /* gpu_config.floats of the tiles that compute what this plan is to. */
-static inline int32_t gpu_products(const gpu_plan *plan)
+static inline int32_t gpu_products(const gpu_plan *plan, const gpu_step *step)
 {
-    return plan->type == GPU_F16 ? 0 : plan->tf32 ? GPU_TF32 : GPU_EXACT;
+    return step->bytes ? GPU_BYTES : plan->type == GPU_F16 ? 0 : plan->tf32 ? GPU_TF32 : GPU_EXACT;
+}
+/* Of an element that a tile reads. */
+static inline int32_t gpu_config_size(const gpu_config *config)
+{
+    return config->floats == GPU_BYTES ? 1 : config->floats ? 4 : 2;
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {
-    return plan->type == GPU_F16 ? 2 : 4;
+    return plan->type == GPU_U8 ? 1 : plan->type == GPU_F16 ? 2 : 4;
 }
 
 #endif

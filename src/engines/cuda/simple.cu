@@ -48,6 +48,7 @@ cudaError_t gpu_start_simple(const gpu_launch *l, cudaStream_t stream)
     case GPU_GATHER: return start<GPU_GATHER>(l, n, stream);
     case GPU_ZERO: return start<GPU_ZERO>(l, n, stream);
     case GPU_HEAD: return start<GPU_HEAD>(l, n, stream);
+    case GPU_CONVERT: return start<GPU_CONVERT>(l, n, stream);
     default: return cudaErrorInvalidValue;
     }
 }

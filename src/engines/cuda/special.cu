@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "on_device.cuh"
 
-#include "conv_epilogue.cuh"
+#include "bytes.cuh"
 #include "element.h"
 #include "tasks/picture_formula.h"
 
@@ -19,6 +19,12 @@ __device__ __forceinline__ uint2 bytes_to_halves(uint32_t bits)
     const __half2 a = __hmul2(__hsub2(*(__half2 *)&low, offset), scale);
     const __half2 b = __hmul2(__hsub2(*(__half2 *)&high, offset), scale);
     return make_uint2(*(const uint32_t *)&a, *(const uint32_t *)&b);
+}
+
+/* The same as 1024 + byte: as it is put together. */
+__device__ __forceinline__ uint2 bytes_beside_1024(uint32_t bits)
+{
+    return make_uint2(__byte_perm(bits, 0x64646464, 0x4140), __byte_perm(bits, 0x64646464, 0x4342));
 }
 
 /* The three rows of a byte picture that a warp's PIXELS pixels of the result take from, in shared memory: 16 bytes at a time,
@@ -44,19 +50,17 @@ template <int PIXELS, int FORM> struct picture_rows {
         copy_wait<0>();
         __syncwarp();
     }
-    /* Pixel `at` from the first on; `skip`: bytes before that one. */
-    __device__ __forceinline__ uint2 pixel(int r, int skip, int at) const
+    /* The bytes of pixel `at` from the first on; `skip`: bytes before that one. */
+    __device__ __forceinline__ uint32_t pixel(int r, int skip, int at) const
     {
         const int byte = skip + at * FORM, word = byte >> 2;
-        if (FORM == 4)
-            return bytes_to_halves(rows[r][word]);
-        return bytes_to_halves(__funnelshift_r(rows[r][word], rows[r][word + 1], 8 * (byte & 3)));
+        return FORM == 4 ? rows[r][word] : __funnelshift_r(rows[r][word], rows[r][word + 1], 8 * (byte & 3));
     }
 };
 
 /* A warp makes MT x 16 pixels of one row. k of one product is one kernel row: 4 pixels x 4 channels, the fourth of each
  * with weight zero. Pictures: of halves (FORM 8), or of bytes (4 or 3). */
-template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
+template <int MT, int COUT, int FORM, bool TO_BYTES> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
 {
     constexpr int NT = COUT / 8;
     constexpr bool BYTES = FORM < 8;
@@ -99,9 +103,12 @@ template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) fir
 #pragma unroll
             for (int z = 0; z < 2; z++) {
                 const int at = 2 * (i * 16 + g + z * 8) + t, ix = 2 * x0 - p.pad_x + at;
+                const bool inside = row_inside && (unsigned)ix < (unsigned)p.w;
                 uint2 v = make_uint2(0, 0);
-                if (row_inside && ix >= 0 && ix < p.w)
-                    v = BYTES ? own.pixel(r, skip, at) : __ldg((const uint2 *)p.p[1] + row + ix);
+                if constexpr (BYTES && TO_BYTES)
+                    v = bytes_beside_1024(inside ? own.pixel(r, skip, at) : 0);
+                else if (inside)
+                    v = BYTES ? bytes_to_halves(own.pixel(r, skip, at)) : __ldg((const uint2 *)p.p[1] + row + ix);
                 a[z] = v.x;
                 a[z + 2] = v.y;
             }
@@ -121,17 +128,27 @@ template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) fir
 #pragma unroll
                 for (int e = 0; e < 4; e++)
                     v[e] = acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e);
-                store_channels<__half, 4, false>(p, pixel, j * 8 + t * 4, v);
+                if (TO_BYTES && p.bytes.half)
+                    put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v);
+                else if (TO_BYTES)
+                    finish_bytes<4, false>(p, pixel, j * 8 + t * 4, v);
+                else
+                    store_channels<__half, 4, false>(p, pixel, j * 8 + t * 4, v);
             }
         }
 }
 
+template <int MT, int COUT, bool TO_BYTES> static const void *first_function(int pixel_bytes)
+{
+    return pixel_bytes == 3   ? (const void *)first_conv<MT, COUT, 3, TO_BYTES>
+           : pixel_bytes == 4 ? (const void *)first_conv<MT, COUT, 4, TO_BYTES>
+                              : (const void *)first_conv<MT, COUT, 8, TO_BYTES>;
+}
 template <int MT, int COUT> static cudaError_t start_first(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_first_args *a = &l->args->first;
-    const void *function = a->pixel_bytes == 3   ? (const void *)first_conv<MT, COUT, 3>
-                           : a->pixel_bytes == 4 ? (const void *)first_conv<MT, COUT, 4>
-                                                 : (const void *)first_conv<MT, COUT, 8>;
+    const void *function = a->bytes.out ? first_function<MT, COUT, true>(a->pixel_bytes)
+                                        : first_function<MT, COUT, false>(a->pixel_bytes);
     const int warps = a->n * a->oh * (a->ow / (16 * MT));
     return gpu_start(function, dim3((warps + 3) / 4), dim3(128), 0, l->args, 1, l->pdl, stream);
 }

@@ -19,11 +19,11 @@
      .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
      .bm = (bm_),                                                                                            \
      .bn = (bn_),                                                                                            \
-     .bk = (floats_) ? (bk_) / 2 : (bk_),                                                                    \
+     .bk = (floats_) == GPU_TF32 || (floats_) == GPU_EXACT ? (bk_) / 2 : (bk_),                              \
      .threads = (bm_) / (wm) * ((bn_) / (wn)) * (wk)*32,                                                     \
      .group = GROUP(wn),                                                                                     \
      .split = (split_),                                                                                      \
-     .shared_bytes = GATHER_BYTES(bm_, bn_, bk_, wk, st, split_),                                            \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, (floats_) == GPU_BYTES ? (bk_) / 2 : (bk_), wk, st, split_),     \
      .floats = (floats_)},
 #define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("ig", bm, bn, bk, wm, wn, wk, st, ks, split, 0)
@@ -32,22 +32,30 @@
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("f32_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_EXACT)
 
-#define WGMMA_STEPS(prefix, bm_, bn_, nwg, st, ks, then_)                                                    \
-    {.name = prefix #ks "_" #bm_ "x" #bn_ "_g" #nwg "_s" #st,                                                \
+#define GATHER_U8(bm, bn, bk, wm, wn, wk, st, ks, split)                                                     \
+    GATHER("u8_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_BYTES)
+
+#define WGMMA_GATHER(name_, bm_, bn_, bk_, nwg, st, ks, then_, floats_)                                      \
+    {.name = name_,                                                                                          \
      .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
      .bm = (bm_),                                                                                            \
      .bn = (bn_),                                                                                            \
-     .bk = 64,                                                                                               \
+     .bk = (bk_),                                                                                            \
      .threads = (nwg)*128,                                                                                   \
      .group = GROUP(bn_),                                                                                    \
      .split = 1,                                                                                             \
-     .shared_bytes = GATHER_BYTES(bm_, bn_, 64, 1, st, 1),                                                   \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, (floats_) == GPU_BYTES ? (bk_) / 2 : (bk_), 1, st, 1),           \
      .then = (then_),                                                                                        \
-     .wgmma = 1},
-#define GATHER_WGMMA(bm, bn, nwg, st, ks) WGMMA_STEPS("wg", bm, bn, nwg, st, ks, 0)
-#define GATHER_THEN(bm, bn, nwg, st, ks)  WGMMA_STEPS("wgt", bm, bn, nwg, st, ks, 1)
+     .wgmma = 1,                                                                                             \
+     .floats = (floats_)},
+#define GATHER_WGMMA(bm, bn, nwg, st, ks)                                                                    \
+    WGMMA_GATHER("wg" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 0, 0)
+#define GATHER_THEN(bm, bn, nwg, st, ks)                                                                     \
+    WGMMA_GATHER("wgt" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 1, 0)
+#define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                             \
+    WGMMA_GATHER("u8wg" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 0, GPU_BYTES)
 
-#define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_, sets_, then_)                     \
+#define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_, sets_, then_, floats_)            \
     {.name = name_,                                                                                          \
      .kind = GPU_CONFIG_HALO,                                                                                \
      .bm = (th_) * (tw_),                                                                                    \
@@ -63,13 +71,14 @@
      .buffers = (buffers_),                                                                                  \
      .sets = (sets_),                                                                                        \
      .then = (then_),                                                                                        \
-     .wgmma = (wgmma_)},
+     .wgmma = (wgmma_),                                                                                      \
+     .floats = (floats_)},
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                  \
     HALO("halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                     \
-         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0)
+         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0, 0)
 #define WGHALO(th, tw, cb, bn, nwg, s, b)                                                                    \
     HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn,   \
-         s, b, 1, 1, 0)
+         s, b, 1, 1, 0, 0)
 #define HALO_WGMMA(th, tw, cb, bn, nwg, s)                                                                   \
     WGHALO(th, tw, cb, bn, nwg, s, 1)                                                                        \
     WGHALO(th, tw, cb, bn, nwg, s, 2)
@@ -77,7 +86,17 @@
 #define HALO_SETS(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                            \
     HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns           \
          "_" #then,                                                                                          \
-         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then)
+         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then, 0)
+
+#define HALO_U8(th, tw, cb, bn, wm, wn, s)                                                                   \
+    HALO("u8halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                   \
+         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0, GPU_BYTES)
+#define WGHALO_U8(th, tw, cb, bn, nwg, s, b)                                                                 \
+    HALO("u8wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn, \
+         s, b, 1, 1, 0, GPU_BYTES)
+#define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s)                                                                \
+    WGHALO_U8(th, tw, cb, bn, nwg, s, 1)                                                                     \
+    WGHALO_U8(th, tw, cb, bn, nwg, s, 2)
 
 #define SECTION(name, kind) GPU_TILES_##name(kind)
 static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};

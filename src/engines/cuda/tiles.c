@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Which tile runs a convolution, how it is launched and how its weights lie. */
@@ -8,6 +9,12 @@
 static int32_t round_up(int32_t x, int32_t m)
 {
     return (x + m - 1) / m * m;
+}
+
+/* Rows of weights are read in whole k steps, of up to 128 bytes. */
+static int32_t row_multiple(const gpu_config *c)
+{
+    return c->floats == GPU_BYTES ? 128 : 64;
 }
 
 static int32_t taps_of(const gpu_step *step)
@@ -36,8 +43,8 @@ static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
 static size_t first_bytes(const gpu_step *step, const gpu_config *c)
 {
     const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
-    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) *
-           (c->floats ? sizeof(float) : sizeof(uint16_t));
+    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), row_multiple(c)) *
+           (size_t)gpu_config_size(c);
 }
 
 /* Rows of the second's weights: so many channels are made at a time (conv_then.cuh). */
@@ -61,15 +68,15 @@ int32_t gpu_config_shared(const gpu_step *step, const gpu_config *c)
     if (c->kind != GPU_CONFIG_HALO)
         return c->shared_bytes;
     const int32_t blocks = round_up(a->c8 * 8, c->cb) / c->cb;
-    return blocks * 9 * c->bn * c->cb * 2 + (step->then ? then_rows(step) * c->bn * 2 : 0) +
-           c->sets * c->buffers * halo_pixels(c) * c->cb * 2;
+    return (blocks * 9 * c->bn + c->sets * c->buffers * halo_pixels(c)) * c->cb * gpu_config_size(c) +
+           (step->then ? then_rows(step) * c->bn * 2 : 0);
 }
 
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *c)
 {
     const gpu_conv_args *a = &step->args.conv;
     const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
-    if (c->floats != gpu_products(plan))
+    if (c->floats != gpu_products(plan, step))
         return false;
     if (c->wgmma && !(plan->device_major == 9 && plan->device_minor == 0))
         return false;
@@ -82,9 +89,8 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
     if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1) || !fits_then(step, c))
         return false;
     if (c->kind == GPU_CONFIG_HALO) {
-        const int32_t blocks = round_up(cin, c->cb) / c->cb;
-        if (c->stride != a->stride || (c->cb < 64 && blocks > 1) || (c->cb == 32 && cin <= 16) ||
-            (c->cb == 64 && cin <= 32))
+        const int32_t blocks = round_up(cin, c->cb) / c->cb, row = c->cb * gpu_config_size(c);
+        if (c->stride != a->stride || (row < 128 && blocks > 1) || (row > 32 && cin <= c->cb / 2))
             return false;
     }
     if (gpu_config_shared(step, c) > plan->shared_bytes)
@@ -108,7 +114,7 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
         a->then_at = (int32_t)first_bytes(step, c);
     }
     if (c->kind != GPU_CONFIG_HALO) {
-        a->kpad = round_up(taps * cin, 64);
+        a->kpad = round_up(taps * cin, row_multiple(c));
         a->nk = (taps * cin + c->bk - 1) / c->bk;
         step->grid[0] = (a->m + c->bm - 1) / c->bm;
         step->grid[1] = (cout + c->bn - 1) / c->bn;
@@ -116,7 +122,7 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
         return;
     }
     a->blocks = round_up(cin, c->cb) / c->cb;
-    a->kpad = round_up(9 * a->blocks * c->cb, 64);
+    a->kpad = round_up(9 * a->blocks * c->cb, row_multiple(c));
     a->tx = (a->ow + c->tw - 1) / c->tw;
     a->ty = (a->oh + c->th - 1) / c->th;
     a->tiles = a->tx * a->ty * a->n;
@@ -128,7 +134,7 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
     step->grid[2] = 1;
     if (c->sets == 1 && step->grid[0] == a->tiles && a->blocks == 1 &&
         c->buffers == 2) /* one patch a block: no second buffer */
-        step->shared_bytes -= halo_pixels(c) * c->cb * 2;
+        step->shared_bytes -= halo_pixels(c) * c->cb * gpu_config_size(c);
 }
 
 int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step)
@@ -204,8 +210,9 @@ static void pack_then(const gpu_plan *plan, const gpu_step *step, const gpu_conf
 void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, void *out)
 {
     const int32_t taps = taps_of(step), cin = padded_cin(step, c), cout = cout_of(plan, step);
-    const int32_t kpad = round_up(taps * cin, 64), rows = round_up(step->args.conv.cout8, c->bn);
+    const int32_t kpad = round_up(taps * cin, row_multiple(c)), rows = round_up(step->args.conv.cout8, c->bn);
     const int32_t own = (int32_t)gpu_shape(plan, step->node->in[1])->dim[1];
+    const gpu_scales *scales = step->bytes ? gpu_scales_of(plan, step->node->in[1]) : NULL;
     const float *w = sk_value_tensor(plan->graph, step->node->in[1]).data;
     memset(out, 0, gpu_packed_bytes(step, c));
     if (step->then)
@@ -218,7 +225,9 @@ void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, v
             for (int32_t i = 0; i < own; i++) {
                 const size_t to = (size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i;
                 const float v = w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t];
-                if (c->floats)
+                if (scales)
+                    ((int8_t *)out)[to] = (int8_t)rintf(v / scales->scales[scales->n > 1 ? channel : 0]);
+                else if (c->floats)
                     ((float *)out)[to] = c->floats == GPU_TF32 ? to_tf32(v) : v;
                 else
                     ((uint16_t *)out)[to] = sk_f32_to_f16(v);

@@ -42,6 +42,8 @@ static uint64_t machine_key(const gpu_session *s)
 static uint64_t step_key(const memo *m, const gpu_step *step, int32_t products)
 {
     const gpu_conv_args *a = &step->args.conv;
+    if (step->bytes)
+        products += 16 * a->bytes.out + 32 * a->bytes.residual;
     const int32_t fields[] = {a->n,
                               a->h,
                               a->w,
@@ -201,7 +203,7 @@ static size_t scratch_bytes(const gpu_session *s)
 
 static sk_status choose(gpu_session *s, gpu_step *step, memo *m, uint8_t *scratch, sk_error *err)
 {
-    const uint64_t key = step_key(m, step, gpu_products(&s->plan));
+    const uint64_t key = step_key(m, step, gpu_products(&s->plan, step));
     const entry *known = find(m, key);
     const int32_t tile = known ? tile_named(known->tile) : -1;
     if (tile >= 0 && gpu_config_fits(&s->plan, step, gpu_config_at(tile)) && apply(s, step, tile))

@@ -44,9 +44,10 @@ static bool find_sum(const gpu_plan *plan, const int32_t *uses, size_t index, fo
 }
 
 /* Columns [from, from + n) of the weights, or all but these. */
-static sk_status take_columns(sk_graph *g, sk_value weights, int64_t from, int64_t n, bool others,
+static sk_status take_columns(gpu_plan *plan, sk_value weights, int64_t from, int64_t n, bool others,
                               sk_value *out, sk_error *err)
 {
+    sk_graph *g = plan->graph;
     const sk_tensor t = sk_value_tensor(g, weights);
     const int64_t rows = t.shape.dim[0], all = t.shape.dim[1], left = others ? all - n : n;
     const sk_shape shape = sk_shape_of(4, rows, left, (int64_t)1, (int64_t)1);
@@ -59,7 +60,7 @@ static sk_status take_columns(sk_graph *g, sk_value weights, int64_t from, int64
                 *to++ = ((const float *)t.data)[r * all + c];
     const sk_status status = sk_graph_add_constant(g, "", SK_DTYPE_F32, &shape, blob, 0, out, err);
     sk_blob_unref(&blob);
-    return status;
+    return status == SK_OK ? gpu_copy_scales(plan, weights, *out, err) : status;
 }
 
 static sk_status rewrite(gpu_plan *plan, const found_sum *f, sk_error *err)
@@ -74,8 +75,8 @@ static sk_status rewrite(gpu_plan *plan, const found_sum *f, sk_error *err)
     sk_value own, rest, sum, *list = sk_arena_alloc(g->arena, 8 * sizeof *list);
     if (!list)
         return sk_fail_memory(err, 8 * sizeof *list);
-    SK_TRY(take_columns(g, weights, from, n, false, &own, err));
-    SK_TRY(take_columns(g, weights, from, n, true, &rest, err));
+    SK_TRY(take_columns(plan, weights, from, n, false, &own, err));
+    SK_TRY(take_columns(plan, weights, from, n, true, &rest, err));
     sk_shape shape = g->values[small].shape;
     shape.dim[1] = g->values[weights].shape.dim[0];
     SK_TRY(sk_graph_add_value(g, "", SK_DTYPE_F32, &shape, &sum, err));

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_BYTES_CUH
+#define SK_ENGINES_CUDA_BYTES_CUH
+
+#include "conv_epilogue.cuh"
+
+/* Numbers to bytes and back, N neighbouring channels at once; gpu_bytes says how. */
+
+/* v is what is left of number * gain + zero in [0, 1]: rounded to 255ths, half to even, by adding 2^23. */
+template <int N> __device__ __forceinline__ void put_bytes(uint8_t *to, const float (&v)[N])
+{
+    uint32_t bits[N], words[N / 4 > 0 ? N / 4 : 1];
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        bits[e] = __float_as_uint(fmaf(v[e], 255.0f, 8388608.0f));
+    if constexpr (N == 2) {
+        *(uint16_t *)to = (uint16_t)__byte_perm(bits[0], bits[1], 0x0040);
+    } else {
+#pragma unroll
+        for (int e = 0; e < N / 4; e++)
+            words[e] = __byte_perm(__byte_perm(bits[4 * e], bits[4 * e + 1], 0x0040),
+                                   __byte_perm(bits[4 * e + 2], bits[4 * e + 3], 0x0040), 0x5410);
+        if constexpr (N == 16)
+            *(uint4 *)to = *(const uint4 *)words;
+        else if constexpr (N == 8)
+            *(uint2 *)to = make_uint2(words[0], words[1]);
+        else
+            *(uint32_t *)to = words[0];
+    }
+}
+template <int N> __device__ __forceinline__ void get_bytes(const uint8_t *from, float (&v)[N])
+{
+    uint32_t words[N / 4 > 0 ? N / 4 : 1];
+    if constexpr (N == 16)
+        *(uint4 *)words = *(const uint4 *)from;
+    else if constexpr (N == 8)
+        *(uint2 *)words = *(const uint2 *)from;
+    else if constexpr (N == 4)
+        words[0] = *(const uint32_t *)from;
+    else
+        words[0] = *(const uint16_t *)from;
+#pragma unroll
+    for (int e = 0; e < N; e++) /* 2^23 + byte, less 2^23: exact */
+        v[e] = __uint_as_float(__byte_perm(words[e / 4], 0x4b000000u, 0x7440 + e % 4)) - 8388608.0f;
+}
+template <int N> __device__ __forceinline__ void put_numbers(uint8_t *to, const gpu_bytes &b, const float (&v)[N])
+{
+    float left[N];
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        left[e] = __saturatef(fmaf(v[e], b.gain, b.zero));
+    put_bytes(to, left);
+}
+
+/* The usual end, gpu_bytes.half: SiLU of twice h as h + h tanh(h), and a residual of bytes where there is one, with as few
+ * instructions as it takes. */
+template <int N, bool RESIDUAL = false>
+__device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, const float (&h)[N], const uint8_t *residual = nullptr)
+{
+    float left[N], r[N];
+    if constexpr (RESIDUAL)
+        get_bytes(residual, r);
+#pragma unroll
+    for (int e = 0; e < N; e++) {
+        const float g = h[e] * b.gain;
+        float t;
+        asm("tanh.approx.f32 %0,%1;" : "=f"(t) : "f"(h[e]));
+        const float beside = fmaf(h[e], b.gain, RESIDUAL ? fmaf(r[e], b.residual_gain, b.zero) : b.zero);
+        left[e] = __saturatef(fmaf(g, t, beside));
+    }
+    put_bytes(to, left);
+}
+
+/* What a residual adds. */
+template <int N>
+__device__ __forceinline__ void get_residual(const gpu_bytes &b, const void *from, long long at, float (&r)[N])
+{
+    if (!b.residual) {
+        map_of<__half>::load((const __half *)from + at, r);
+        return;
+    }
+    get_bytes((const uint8_t *)from + at, r);
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        r[e] = (r[e] - b.residual_zero) * b.residual_gain;
+}
+
+/* N channels of a pixel from c on, as numbers: activation, residual, one store. P: of 1x1 convolutions, which may write planes or
+ * add what has half the size. */
+template <int N, bool RESIDUAL = true, bool P = false, class A>
+__device__ __forceinline__ void finish_bytes(const A &p, long long pixel, int c, float (&v)[N])
+{
+    if constexpr (RESIDUAL) {
+        float r[N];
+        if (p.p[4]) {
+            long long at = pixel;
+            if constexpr (P)
+                if (p.residual_half)
+                    at = half_pixel((int)pixel, p.ow);
+            get_residual(p.bytes, p.p[4], at * p.ldr + c, r);
+            if (p.residual_before)
+#pragma unroll
+                for (int e = 0; e < N; e++)
+                    v[e] += r[e];
+        }
+        activate<__half>(v, p.act, p.alpha);
+        if (p.p[4] && !p.residual_before)
+#pragma unroll
+            for (int e = 0; e < N; e++)
+                v[e] += r[e];
+    } else {
+        activate<__half>(v, p.act, p.alpha);
+    }
+    if (p.bytes.out) {
+        put_numbers((uint8_t *)p.p[0] + pixel * p.ldo + c, p.bytes, v);
+        return;
+    }
+    if constexpr (P)
+        if (p.plane > 0) {
+            store_planes<__half>(p, (int)pixel, c, v);
+            return;
+        }
+    map_of<__half>::store((__half *)p.p[0] + pixel * p.ldo + c, v);
+}
+
+#endif

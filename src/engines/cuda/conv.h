@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_CONV_H
+#define SK_ENGINES_CUDA_CONV_H
+
+#include "engines/cuda/plan.h"
+
+/* A convolution as conv.c and conv_bytes.c see it. */
+typedef struct gpu_conv_shape {
+    int32_t n, h, w, cin, oh, ow, cout, kh, kw;
+    sk_window window;
+    int32_t groups, act;
+    bool residual_before;
+    float alpha;
+    sk_value x, weights, bias, residual, y;
+} gpu_conv_shape;
+
+void gpu_conv_read(const gpu_plan *plan, const sk_node *node,
+                   gpu_conv_shape *s); /* act -1: a step of its own */
+bool gpu_conv_by_tiles(const gpu_plan *plan, const gpu_conv_shape *s);
+bool gpu_conv_is_depthwise(const gpu_plan *plan, const gpu_conv_shape *s);
+bool gpu_conv_has_half(const gpu_plan *plan, const gpu_conv_shape *s);
+void gpu_conv_describe(gpu_step *step, const gpu_conv_shape *s, const char *kernel);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/conv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Convolutions of bytes with weights of eight bits: exact sums, which a factor and an addend for each output channel make numbers
+ * of. The input's zero is in the addend. */
+
+#define MOST_PRODUCTS 65000 /* of 255 * 128 each still fit 31 bits */
+
+/* Weights are what their scales say: whole numbers of eight bits. Folding something into them would have changed that. */
+static bool are_whole(const gpu_plan *plan, sk_value weights, const gpu_scales *s)
+{
+    const sk_tensor t = sk_value_tensor(plan->graph, weights);
+    const int64_t rows = t.shape.dim[0], columns = sk_shape_count(&t.shape) / rows;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++) {
+            const float w = ((const float *)t.data)[r * columns + c], scale = s->scales[s->n > 1 ? r : 0];
+            const float q = rintf(w / scale);
+            if (!(q >= -128.0f && q <= 127.0f) || fabsf(q * scale - w) > 1e-5f * scale)
+                return false;
+        }
+    return true;
+}
+
+static bool is_depthwise(const gpu_plan *plan, const gpu_conv_shape *s)
+{
+    return gpu_conv_is_depthwise(plan, s) && s->kh == 3 && s->window.stride[0] == 1 && s->cin % 16 == 0 &&
+           !gpu_conv_has_half(plan, s);
+}
+
+bool gpu_conv_is_bytes(const gpu_plan *plan, const sk_node *node)
+{
+    const gpu_scales *scales = node->n_in > 1 ? gpu_scales_of(plan, node->in[1]) : NULL;
+    if (!scales || !sk_value_is_constant(plan->graph, node->in[1]) ||
+        plan->graph->values[node->in[1]].dtype != SK_DTYPE_F32 || gpu_rule_of(plan, node->in[0]).scale == 0)
+        return false;
+    gpu_conv_shape s;
+    gpu_conv_read(plan, node, &s);
+    if (s.bias != SK_VALUE_NONE &&
+        (!sk_value_is_constant(plan->graph, s.bias) || plan->graph->values[s.bias].dtype != SK_DTYPE_F32))
+        return false;
+    return s.act >= 0 && gpu_config_count() > 0 && (gpu_conv_by_tiles(plan, &s) || is_depthwise(plan, &s)) &&
+           s.cin / s.groups * s.kh * s.kw <= MOST_PRODUCTS && are_whole(plan, node->in[1], scales);
+}
+
+static int32_t weight_of(const gpu_plan *plan, const gpu_conv_shape *s, const gpu_scales *scales, int64_t row,
+                         int64_t column)
+{
+    const float *w = sk_value_tensor(plan->graph, s->weights).data;
+    const int64_t columns = (int64_t)(s->cin / s->groups) * s->kh * s->kw;
+    return (int32_t)rintf(w[row * columns + column] / scales->scales[scales->n > 1 ? row : 0]);
+}
+
+/* [channels][2], zeros for as many more as the widest tile has. */
+static sk_status add_factors(gpu_plan *plan, const gpu_conv_shape *s, const gpu_scales *scales, gpu_ref *ref,
+                             sk_error *err)
+{
+    const gpu_rule rule = gpu_rule_of(plan, s->x);
+    const double half = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before).half ? 0.5 : 1.0;
+    const float *bias = s->bias == SK_VALUE_NONE ? NULL : sk_value_tensor(plan->graph, s->bias).data;
+    const int64_t columns = (int64_t)(s->cin / s->groups) * s->kh * s->kw;
+    void *data;
+    SK_TRY(gpu_add_weights(plan, ((size_t)s->cout + 256) * 2 * sizeof(float), &data, ref, err));
+    for (int32_t o = 0; o < s->cout; o++) {
+        const double factor = half * (double)rule.scale * (double)scales->scales[scales->n > 1 ? o : 0];
+        double sum = 0;
+        for (int64_t c = 0; c < columns; c++)
+            sum += weight_of(plan, s, scales, o, c);
+        ((float *)data)[2 * o] = (float)factor;
+        ((float *)data)[2 * o + 1] =
+            (float)((bias ? half * (double)bias[o] : 0.0) - factor * sum * rule.zero);
+    }
+    return SK_OK;
+}
+
+/* Output, input, residual; what is read and written in which form. */
+static void set_maps(const gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s)
+{
+    step->refs[0] = gpu_kept_ref(plan, s->y);
+    step->refs[1] = gpu_kept_ref(plan, s->x);
+    step->n_refs = 4;
+    if (s->residual != SK_VALUE_NONE) {
+        step->refs[4] = gpu_kept_ref(plan, s->residual);
+        step->n_refs = 5;
+    }
+}
+
+static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s,
+                                 gpu_ref factors, sk_error *err)
+{
+    const gpu_scales *scales = gpu_scales_of(plan, s->weights);
+    gpu_ref weights;
+    gpu_step *step;
+    void *data;
+    SK_TRY(gpu_add_weights(plan, (size_t)3 * (size_t)s->cin * 4, &data, &weights, err));
+    for (int32_t k = 0; k < 9; k++)
+        for (int32_t c = 0; c < s->cin; c++)
+            ((int8_t *)data)[((k / 3) * s->cin + c) * 4 + k % 3] = (int8_t)weight_of(plan, s, scales, c, k);
+    SK_TRY(gpu_add_step(plan, GPU_DEPTHWISE, node, &step, err));
+    set_maps(plan, step, s);
+    step->args.depthwise =
+        (gpu_depthwise_args){.n = s->n,
+                             .h = s->h,
+                             .w = s->w,
+                             .oh = s->oh,
+                             .ow = s->ow,
+                             .k = 3,
+                             .stride = 1,
+                             .pad_y = s->window.pad[0],
+                             .pad_x = s->window.pad[1],
+                             .c8 = s->cin / 8,
+                             .ldi = gpu_kept_pitch(plan, s->x),
+                             .ldo = gpu_kept_pitch(plan, s->y),
+                             .ldr = s->residual != SK_VALUE_NONE ? gpu_kept_pitch(plan, s->residual) : 0,
+                             .act = s->act,
+                             .residual_before = node->a.conv.residual_before_act,
+                             .type = GPU_U8,
+                             .alpha = s->alpha,
+                             .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before)};
+    step->refs[2] = weights;
+    step->refs[3] = factors;
+    step->args.depthwise.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
+    gpu_conv_describe(step, s, "depthwise u8");
+    return SK_OK;
+}
+
+static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, gpu_ref factors,
+                            sk_error *err)
+{
+    gpu_step *step;
+    SK_TRY(gpu_add_step(plan, GPU_CONV, node, &step, err));
+    set_maps(plan, step, s);
+    step->bytes = 1;
+    step->refs[3] = factors;
+    step->args.conv =
+        (gpu_conv_args){.n = s->n,
+                        .h = s->h,
+                        .w = s->w,
+                        .oh = s->oh,
+                        .ow = s->ow,
+                        .m = s->n * s->oh * s->ow,
+                        .stride = s->window.stride[0],
+                        .pad_y = s->window.pad[0],
+                        .pad_x = s->window.pad[1],
+                        .c8 = gpu_round16(s->cin) / 8,
+                        .ldi = gpu_kept_pitch(plan, s->x),
+                        .ldo = gpu_kept_pitch(plan, s->y),
+                        .ldr = s->residual != SK_VALUE_NONE ? gpu_kept_pitch(plan, s->residual) : 0,
+                        .cout8 = gpu_round8(s->cout),
+                        .act = s->act,
+                        .residual_before = node->a.conv.residual_before_act,
+                        .residual_half = gpu_conv_has_half(plan, s),
+                        .alpha = s->alpha,
+                        .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before)};
+    step->args.conv.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
+    gpu_conv_describe(step, s, "conv u8");
+    if (gpu_config_guess(plan, step) < 0)
+        return sk_fail(err, SK_ERR_INTERNAL, "%s: no tile for this convolution of bytes", plan->node_name);
+    return SK_OK;
+}
+
+sk_status gpu_build_conv_bytes(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    gpu_conv_shape s;
+    gpu_ref factors;
+    *done = plan->rules && gpu_is_map(plan, node->out[0]) && plan->values[node->in[0]].low &&
+            gpu_conv_is_bytes(plan, node);
+    if (!*done)
+        return SK_OK;
+    gpu_conv_read(plan, node, &s);
+    if (s.residual != SK_VALUE_NONE && !plan->values[s.residual].low)
+        SK_TRY(gpu_need_map(plan, s.residual, err));
+    SK_TRY(gpu_make_kept(plan, s.y, err));
+    SK_TRY(add_factors(plan, &s, gpu_scales_of(plan, s.weights), &factors, err));
+    return is_depthwise(plan, &s) ? build_depthwise(plan, node, &s, factors, err)
+                                  : build_tile(plan, node, &s, factors, err);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Eight bits on the GPU of loops: every tile of bytes, what moves bytes without converting, what has no kernel of bytes, and what
+ * is refused. */
+#include "support/test.h"
+
+#include "byte_cases.h"
+
+static int used[256];
+
+static void judge_step(const char *what, int32_t tile, double d)
+{
+    if (!(d < STEP_LIMIT))
+        fail_msg("%s by %s: %.3f steps", what, gpu_config_at(tile)->name, d);
+    used[tile]++;
+}
+
+static void judge_halves(const char *what, int32_t tile, double d)
+{
+    if (!(d < TILE_LIMIT))
+        fail_msg("%s by %s: %.2e", what, gpu_config_at(tile)->name, d);
+}
+
+static void test_every_tile(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        layer l = layers[i];
+        l.h = 4 + (int)i % 3;
+        l.w = 5;
+        check_byte_layer(&l, 1, judge_step, judge_halves);
+    }
+    for (int32_t i = 0; i < gpu_config_count(); i++)
+        if (gpu_config_at(i)->floats == GPU_BYTES && !used[i])
+            fail_msg("no layer of the list can use %s", gpu_config_at(i)->name);
+}
+
+static void test_depthwise(void **state)
+{
+    (void)state;
+    static const layer some[] = {{32, 32, 3, 1, 6, 7, 0, SK_UNARY_SILU, 32, 0},
+                                 {16, 16, 3, 1, 5, 8, 1, 0, 16, 0}};
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        int kinds[GPU_KIND_COUNT];
+        const sk_shape shape = sk_shape_of(4, 2, some[i].cin, some[i].h, some[i].w);
+        assert_true(byte_difference(byte_graph(&some[i], true), shape, STEP, kinds) < STEP_LIMIT);
+        assert_int_equal(kinds[GPU_DEPTHWISE], 1);
+        assert_int_equal(kinds[GPU_CONVERT], 1); /* the input */
+    }
+}
+
+/* Convolutions that no kernel of bytes computes: by halves, between two conversions. */
+static void test_others(void **state)
+{
+    (void)state;
+    static const layer some[] = {{32, 32, 3, 2, 6, 8, 0, SK_UNARY_SILU, 32, 0},
+                                 {16, 24, 5, 1, 6, 5, 0, SK_UNARY_RELU, 1, 0},
+                                 {32, 32, 1, 1, 4, 4, 0, SK_UNARY_GELU, 1, 0}};
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        int kinds[GPU_KIND_COUNT];
+        const sk_shape shape = sk_shape_of(4, 1, some[i].cin, some[i].h, some[i].w);
+        assert_true(byte_difference(byte_graph(&some[i], true), shape, 0, kinds) < 0.02);
+    }
+}
+
+/* Nothing is converted on the way, and nothing copied where parts lie on multiples of 16. */
+static void test_moving(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        int kinds[GPU_KIND_COUNT];
+        const sk_shape shape = sk_shape_of(4, 2, 32, 8, 12);
+        const double d = byte_difference(moving_graph(32, odd), shape, 0, kinds);
+        if (!(d < 0.02))
+            fail_msg("%d: %.3e", odd, d);
+        assert_int_equal(kinds[GPU_CONVERT], 1);
+        assert_int_equal(kinds[GPU_POOL_CHAIN], 1);
+        assert_int_equal(kinds[GPU_RESIZE] + kinds[GPU_POOL], 2);
+        assert_int_equal(kinds[GPU_COPY] > 0, odd);
+    }
+}
+
+static void test_first(void **state)
+{
+    (void)state;
+    assert_true(first_difference(16, 32, SK_UNARY_SILU, STEP) < STEP_LIMIT);
+    assert_true(first_difference(32, 32, SK_UNARY_RELU, STEP) < STEP_LIMIT);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    sk_graph *g = layer_graph(&layers[0]);
+    sk_error err = {0};
+    sk_session *session = NULL;
+    sk_session_settings settings = sk_session_defaults();
+    const sk_shape shape = sk_shape_of(4, 1, layers[0].cin, 8, 8);
+    settings.precision = SK_PRECISION_I8;
+    assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &settings, &session, &err),
+                     SK_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "skitter quantize MODEL"));
+    sk_graph_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_tile), cmocka_unit_test(test_depthwise), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_first),      cmocka_unit_test(test_moving),    cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
