@@ -96,11 +96,8 @@ template <int G, int PX> __global__ void __launch_bounds__(128) depthwise_bytes(
             out[e] = fmaf((float)acc[k][e], factors[e].x, factors[e].y);
         if (x0 + k >= p.ow)
             break;
-        if (p.bytes.half && !p.p[4])
+        if (p.bytes.half)
             put_silu((uint8_t *)p.p[0] + (pixel + k) * p.ldo + c, p.bytes, out);
-        else if (p.bytes.half)
-            put_silu<4 * G, true>((uint8_t *)p.p[0] + (pixel + k) * p.ldo + c, p.bytes, out,
-                                  (const uint8_t *)p.p[4] + (pixel + k) * p.ldr + c);
         else
             finish_bytes<4 * G>(p, pixel + k, c, out);
     }

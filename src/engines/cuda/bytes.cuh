@@ -52,21 +52,16 @@ template <int N> __device__ __forceinline__ void put_numbers(uint8_t *to, const 
     put_bytes(to, left);
 }
 
-/* The usual end, gpu_bytes.half: SiLU of twice h as h + h tanh(h), and a residual of bytes where there is one, with as few
- * instructions as it takes. */
-template <int N, bool RESIDUAL = false>
-__device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, const float (&h)[N], const uint8_t *residual = nullptr)
+/* The usual end, gpu_bytes.half: SiLU of twice h as h + h tanh(h), with as few instructions as it takes. */
+template <int N> __device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, const float (&h)[N])
 {
-    float left[N], r[N];
-    if constexpr (RESIDUAL)
-        get_bytes(residual, r);
+    float left[N];
 #pragma unroll
     for (int e = 0; e < N; e++) {
         const float g = h[e] * b.gain;
         float t;
         asm("tanh.approx.f32 %0,%1;" : "=f"(t) : "f"(h[e]));
-        const float beside = fmaf(h[e], b.gain, RESIDUAL ? fmaf(r[e], b.residual_gain, b.zero) : b.zero);
-        left[e] = __saturatef(fmaf(g, t, beside));
+        left[e] = __saturatef(fmaf(g, t, fmaf(h[e], b.gain, b.zero)));
     }
     put_bytes(to, left);
 }

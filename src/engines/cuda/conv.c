@@ -36,7 +36,6 @@ void gpu_conv_read(const gpu_plan *plan, const sk_node *node, gpu_conv_shape *s)
                           .kw = (int32_t)w->dim[3],
                           .groups = node->a.conv.groups,
                           .act = fused_act(node->a.conv.act.kind),
-                          .residual_before = node->a.conv.residual_before_act != 0,
                           .alpha = node->a.conv.act.alpha,
                           .x = node->in[0],
                           .weights = node->in[1],
@@ -140,7 +139,7 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const gpu_conv
 {
     const gpu_value *x = &plan->values[s->x];
     const bool bytes = x->picture_bytes < 8;
-    const gpu_bytes ends = gpu_bytes_to(plan, s->y, SK_VALUE_NONE, s->act, false);
+    const gpu_bytes ends = gpu_bytes_to(plan, s->y, SK_VALUE_NONE, s->act);
     gpu_step *step;
     gpu_ref weights, bias;
     void *data;

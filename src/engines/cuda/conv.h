@@ -9,7 +9,6 @@ typedef struct gpu_conv_shape {
     int32_t n, h, w, cin, oh, ow, cout, kh, kw;
     sk_window window;
     int32_t groups, act;
-    bool residual_before;
     float alpha;
     sk_value x, weights, bias, residual, y;
 } gpu_conv_shape;

@@ -59,7 +59,7 @@ static sk_status add_factors(gpu_plan *plan, const gpu_conv_shape *s, const gpu_
                              sk_error *err)
 {
     const gpu_rule rule = gpu_rule_of(plan, s->x);
-    const double half = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before).half ? 0.5 : 1.0;
+    const double half = gpu_bytes_to(plan, s->y, s->residual, s->act).half ? 0.5 : 1.0;
     const float *bias = s->bias == SK_VALUE_NONE ? NULL : sk_value_tensor(plan->graph, s->bias).data;
     const int64_t columns = (int64_t)(s->cin / s->groups) * s->kh * s->kw;
     void *data;
@@ -119,7 +119,7 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_
                              .residual_before = node->a.conv.residual_before_act,
                              .type = GPU_U8,
                              .alpha = s->alpha,
-                             .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before)};
+                             .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act)};
     step->refs[2] = weights;
     step->refs[3] = factors;
     step->args.depthwise.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
@@ -154,7 +154,7 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_
                         .residual_before = node->a.conv.residual_before_act,
                         .residual_half = gpu_conv_has_half(plan, s),
                         .alpha = s->alpha,
-                        .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act, s->residual_before)};
+                        .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act)};
     step->args.conv.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
     gpu_conv_describe(step, s, "conv u8");
     if (gpu_config_guess(plan, step) < 0)

@@ -23,7 +23,7 @@ template <int N> struct channel_factors {
 };
 
 
-template <bool USUAL, bool RESIDUAL, class PRODUCT, class LOADER>
+template <bool USUAL, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                              const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
@@ -53,8 +53,7 @@ __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADE
                 for (int e = 0; e < 2 * G; e++)
                     v[e] = factors.number(e, acc[i][gg * G + e / 2][2 * h + e % 2]);
                 if (USUAL)
-                    put_silu<2 * G, RESIDUAL>((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v,
-                                              (const uint8_t *)p.p[4] + (long long)pixels[i][h] * p.ldr + c);
+                    put_silu((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v);
                 else
                     finish_bytes<2 * G, true, LOADER::POINT>(p, pixels[i][h], c, v);
             }
@@ -66,12 +65,10 @@ template <bool SPECIAL, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                            const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
-    if (SPECIAL || !p.bytes.half)
-        store_counts<false, true>(p, load, product, acc);
-    else if (p.p[4])
-        store_counts<true, true>(p, load, product, acc);
+    if (!SPECIAL && p.bytes.half)
+        store_counts<true>(p, load, product, acc);
     else
-        store_counts<true, false>(p, load, product, acc);
+        store_counts<false>(p, load, product, acc);
 }
 
 /* Eight sums at `from` in block z of the cluster. */
@@ -142,10 +139,7 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
 #pragma unroll
             for (int e = 0; e < 8; e++)
                 numbers[e] = factors.number(e, v[e]);
-            if (p.bytes.half && p.p[4])
-                put_silu<8, true>((uint8_t *)p.p[0] + (long long)pixel * p.ldo + c, p.bytes, numbers,
-                                  (const uint8_t *)p.p[4] + (long long)pixel * p.ldr + c);
-            else if (p.bytes.half)
+            if (p.bytes.half)
                 put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + c, p.bytes, numbers);
             else
                 finish_bytes<8, true, LOADER::POINT>(p, pixel, c, numbers);

@@ -97,11 +97,7 @@ GPU_HD float gpu_act(float x, int32_t act, float alpha)
 GPU_HD void gpu_finish_bytes(const gpu_bytes *b, void *out, int64_t to, const void *residual, int64_t from,
                              int32_t before, int32_t act, float alpha, float sum)
 {
-    if (b->half) {
-        const float r = residual ? gpu_load(residual, from, GPU_U8) * b->residual_gain : 0.0f;
-        ((uint8_t *)out)[to] = gpu_byte(gpu_act(2.0f * sum, act, alpha), b->gain, b->zero + r);
-        return;
-    }
+    sum = b->half ? 2.0f * sum : sum;
     const float r = !residual     ? 0.0f
                     : b->residual ? (gpu_load(residual, from, GPU_U8) - b->residual_zero) * b->residual_gain
                                   : gpu_half_load(residual, from);

@@ -234,8 +234,8 @@ const gpu_scales *gpu_scales_of(const gpu_plan *plan, sk_value weights);
 /* `to` are some columns of `from`. */
 sk_status gpu_copy_scales(gpu_plan *plan, sk_value from, sk_value to, sk_error *err) SK_MUST_CHECK;
 bool gpu_moves_bytes(const gpu_plan *plan, const sk_node *node); /* from bytes to bytes by one rule */
-gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, int32_t act,
-                       bool before); /* the end of a convolution */
+gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual,
+                       int32_t act); /* the end of a convolution */
 /* A map of the session's type from one of bytes; bytes of what a builder made of the session's type. */
 sk_status gpu_add_raise(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Bytes of v, which is channels of `from` from `at` on. */
