@@ -9,14 +9,16 @@
 #include "skitter/version.h"
 #include "tasks/family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Mixed: layers go back to f32, those that hurt most first, until the rest hurts by no more than this part of what all did,
- * or so much of the work is in f32. */
-#define MIXED_HURT 0.4
-#define MIXED_WORK 0.2
+/* Layers go back to f32, those first that hurt most for their work, until the rest hurts by no more than this part of what all
+ * did, or so much of the work is in f32. The second's are the first's and more: it hurts no more. */
+static const struct {
+    double hurt, work;
+} limits[] = {[SK_QUANTIZE_I8] = {0.5, 0.02}, [SK_QUANTIZE_MIXED] = {0.25, 0.25}};
 
 void sk_quantize_defaults(sk_quantize_settings *settings)
 {
@@ -66,17 +68,17 @@ static sk_status check_model(const sk_model *model, sk_error *err)
     return SK_OK;
 }
 
-/* --- mixed --- */
+/* --- what stays in f32 --- */
 
 typedef struct ranked {
     int32_t layer;
-    double hurt;
+    double gain; /* how much it hurts, for its part of the work */
 } ranked;
 
-static int by_hurt(const void *a, const void *b)
+static int by_gain(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    return x->hurt != y->hurt ? (x->hurt < y->hurt) - (x->hurt > y->hurt) : x->layer - y->layer;
+    return x->gain != y->gain ? (x->gain < y->gain) - (x->gain > y->gain) : x->layer - y->layer;
 }
 
 /* Work of each node at the size that is calibrated at. */
@@ -108,17 +110,17 @@ static sk_status choose_kept(sk_quantize_job *job, uint8_t *stays, sk_quantize_r
     SK_TRY_GOTO(sk_quantize_sensitivity(job, err));
     SK_TRY_GOTO(works(job, work, &total, err));
     for (int32_t i = 0; i < n; i++) {
-        order[i] = (ranked){i, job->sensitivity[i]};
+        order[i] = (ranked){i, job->sensitivity[i] / fmax(work[i] / total, 1e-4)};
         all += job->sensitivity[i];
     }
-    qsort(order, (size_t)n, sizeof *order, by_hurt);
-    double rest = all;
-    for (int32_t i = 0; i + 1 < n && rest > all * MIXED_HURT; i++) {
+    qsort(order, (size_t)n, sizeof *order, by_gain);
+    double rest = all, hurt = limits[job->s->precision].hurt, most = total * limits[job->s->precision].work;
+    for (int32_t i = 0; i + 1 < n && rest > all * hurt; i++) {
         int32_t layer = order[i].layer;
-        if (spent + work[layer] > total * MIXED_WORK)
-            continue;
+        if (spent + work[layer] > most)
+            break;
         spent += work[layer];
-        rest -= order[i].hurt;
+        rest -= job->sensitivity[layer];
         stays[job->plan->layers[layer].node] = 1;
         report->rows[layer].kept = true;
     }
@@ -241,12 +243,23 @@ static void about(const sk_quantize_job *job, sk_quantised *q)
 
 static void job_free(sk_quantize_job *job)
 {
-    for (int32_t i = 0; job->means && i < job->plan->n_layers; i++)
-        sk_free(job->means[i]);
-    sk_free_all(job->means, job->scales, job->sensitivity);
+    sk_quantize_numbers_free(job);
+    sk_free(job->sensitivity);
     sk_quantise_plan_close(&job->plan);
     sk_quantize_frames_free(job);
     sk_graph_close(&job->graph);
+}
+
+/* Twice where joined values were brought to reach alike. */
+static sk_status calibrate(sk_quantize_job *job, sk_quantize_report *report, sk_error *err)
+{
+    bool changed = false;
+    SK_TRY(sk_quantize_calibrate(job, report, err));
+    SK_TRY(sk_quantise_equalise(job->graph, job->reach, &changed, err));
+    if (!changed)
+        return SK_OK;
+    sk_quantize_numbers_free(job);
+    return sk_quantize_calibrate(job, report, err);
 }
 
 sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report, sk_error *err)
@@ -267,14 +280,13 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));
     SK_TRY_GOTO(sk_quantize_read(&job, err));
-    SK_TRY_GOTO(sk_quantize_calibrate(&job, report, err));
+    SK_TRY_GOTO(calibrate(&job, report, err));
     stays = sk_calloc(job.graph->n_nodes + 1, 1);
     if (!stays) {
         status = sk_fail_memory(err, job.graph->n_nodes);
         goto done;
     }
-    if (settings->precision == SK_QUANTIZE_MIXED)
-        SK_TRY_GOTO(choose_kept(&job, stays, report, err));
+    SK_TRY_GOTO(choose_kept(&job, stays, report, err));
     SK_TRY_GOTO(sk_quantize_make(&job, stays, false, report, &eight_bits, err));
     SK_TRY_GOTO(sk_quantize_make(&job, stays, true, NULL, &simulated, err));
     SK_TRY_GOTO(sk_quantize_errors(&job, simulated, report, err));

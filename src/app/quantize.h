@@ -9,8 +9,8 @@
  * that were not used. The same model, frames and settings give the same bytes. */
 
 typedef enum sk_quantize_precision {
-    SK_QUANTIZE_I8 = 0, /* every convolution that can be */
-    SK_QUANTIZE_MIXED   /* but those that hurt most, by measurement */
+    SK_QUANTIZE_I8 = 0, /* every convolution that can be, but few that hurt most, by measurement */
+    SK_QUANTIZE_MIXED   /* more of these stay in f32 */
 } sk_quantize_precision;
 
 typedef struct sk_quantize_settings {
@@ -41,7 +41,7 @@ typedef struct sk_quantize_row {
     double weight_error; /* what rounding changed, rms of the weights' rms */
     double error;        /* of its output in the whole network, rms of its rms */
     float low, high;     /* how far its output reached */
-    double sensitivity;  /* mixed: of the network's outputs when it alone is in eight bits; 0: not measured */
+    double sensitivity;  /* of the network's outputs when it alone is in eight bits; 0: not measured */
 } sk_quantize_row;
 
 /* Against the truth, by `eval`'s rules. */

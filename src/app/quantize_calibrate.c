@@ -3,6 +3,7 @@
 
 #include "graph/edit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ typedef struct watched {
     double *sums;   /* of each channel; null: no layer reads it */
     int64_t n_sums; /* channels */
     double count;   /* elements of a channel */
-    sk_range *own;  /* a layer's output: its own range; null: none */
+    sk_range *own;  /* its own range; null: it says nothing new */
 } watched;
 
 typedef struct watching {
@@ -122,6 +123,12 @@ static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
         if (!w->items[at].own)
             status = sk_fail_memory(err, sizeof *w->items[at].own);
     }
+    for (int32_t i = 0; i < w->count && status == SK_OK; i++) {
+        if (w->items[i].group >= 0 && !w->items[i].own)
+            w->items[i].own = sk_calloc(1, sizeof *w->items[i].own);
+        if (w->items[i].group >= 0 && !w->items[i].own)
+            status = sk_fail_memory(err, sizeof *w->items[i].own);
+    }
     qsort(w->items, (size_t)w->count, sizeof *w->items,
           by_value); /* early ones need only part of the network */
     return status;
@@ -135,17 +142,14 @@ static void unwatch(watching *w)
     sk_free(w->ranges);
 }
 
-static void look(watching *w, watched *item, const sk_tensor *seen)
+static void look(watched *item, const sk_tensor *seen)
 {
     const int64_t *d = seen->shape.dim;
     const float *x = seen->data;
     if (seen->dtype != SK_DTYPE_F32)
         return;
-    if (item->own) { /* counted once, and given to the group when all is seen */
+    if (item->own) /* given to the group when all is seen */
         sk_range_add(item->own, x, sk_shape_count(&seen->shape));
-    } else if (item->group >= 0) {
-        sk_range_add(&w->ranges[item->group], x, sk_shape_count(&seen->shape));
-    }
     if (!item->sums || seen->shape.rank != 4 || d[1] != item->n_sums)
         return;
     for (int64_t n = 0; n < d[0]; n++)
@@ -173,7 +177,7 @@ static sk_status look_at_share(sk_quantize_job *job, watching *w, int32_t first,
             continue;
         SK_TRY_GOTO(sk_quantize_run_frame(job, session, &job->frames[f], seen, err));
         for (int32_t i = 0; i < count; i++)
-            look(w, &w->items[first + i], &seen[i]);
+            look(&w->items[first + i], &seen[i]);
         SK_TRY_GOTO(sk_quantize_tick(job, err));
     }
 done:
@@ -199,12 +203,16 @@ static sk_status keep_numbers(sk_quantize_job *job, const watching *w, sk_error 
     const sk_quantise_plan *plan = job->plan;
     job->scales = sk_calloc(job->graph->n_values + 1, sizeof *job->scales);
     job->means = sk_calloc((size_t)plan->n_layers, sizeof *job->means);
+    job->reach = sk_calloc(job->graph->n_values + 1, sizeof *job->reach);
     sk_quantise_scale *groups = sk_calloc((size_t)plan->n_groups, sizeof *groups);
-    sk_status status = job->scales && job->means && groups
+    sk_status status = job->scales && job->means && job->reach && groups
                            ? SK_OK
                            : sk_fail_memory(err, job->graph->n_values * sizeof *job->scales);
     for (int32_t g = 0; g < plan->n_groups && status == SK_OK; g++)
         groups[g] = sk_range_scale(&w->ranges[g], job->s->ranges, job->s->percent);
+    for (int32_t i = 0; i < w->count && status == SK_OK; i++)
+        if (w->items[i].own)
+            job->reach[w->items[i].value] = fmaxf(w->items[i].own->high, -w->items[i].own->low);
     for (int32_t i = 0; i < plan->n_values && status == SK_OK; i++)
         job->scales[plan->values[i]] = groups[plan->group_of[i]];
     for (int32_t i = 0; i < plan->n_layers && status == SK_OK; i++) {
@@ -220,6 +228,16 @@ static sk_status keep_numbers(sk_quantize_job *job, const watching *w, sk_error 
     }
     sk_free(groups);
     return status;
+}
+
+void sk_quantize_numbers_free(sk_quantize_job *job)
+{
+    for (int32_t i = 0; job->means && i < job->plan->n_layers; i++)
+        sk_free(job->means[i]);
+    sk_free_all(job->means, job->scales, job->reach);
+    job->means = NULL;
+    job->scales = NULL;
+    job->reach = NULL;
 }
 
 sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report, sk_error *err)

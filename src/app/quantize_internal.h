@@ -38,6 +38,7 @@ typedef struct sk_quantize_job {
     /* numbers */
     sk_quantise_plan *plan;    /* all that can be */
     sk_quantise_scale *scales; /* one a value of the graph; only those of the plan's values are set */
+    float *reach;              /* one a value of the graph: the largest magnitude seen, 0: not looked at */
     float **means;             /* one a layer of the plan */
     double *sensitivity;       /* one a layer; null: not measured */
     int64_t done, total;       /* of the step, for the watcher */
@@ -64,6 +65,7 @@ sk_status sk_quantize_run_frame(const sk_quantize_job *job, sk_session *session,
 /* Scales and means by the frames that are not held; how far layers reach goes to the report's rows. */
 sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report,
                                 sk_error *err) SK_MUST_CHECK;
+void sk_quantize_numbers_free(sk_quantize_job *job);
 /* The graph in eight bits, or its simulation, with the layers that `stays` leaves. `rows`: errors of weights; may be null. */
 sk_status sk_quantize_make(sk_quantize_job *job, const uint8_t *stays, bool simulate,
                            sk_quantize_report *rows, sk_graph **out, sk_error *err) SK_MUST_CHECK;

@@ -23,8 +23,9 @@ static const sk_option options[] = {
     {SK_INT("frames", "N", 4, 10000), .fallback = "100",
      .help = "frames to find the ranges with, spread over the data; a quarter as many more are measured on"},
     {SK_CHOICE("precision", "P", "i8|mixed|fp8"), .fallback = "i8",
-     .help = "i8: every convolution that can be; mixed: those that hurt most stay in f32, by measurement "
-             "(takes minutes)"},
+     .help =
+         "i8: every convolution that can be but those that hurt most, of 2 % of the work, by measurement; "
+         "mixed: of a quarter of the work"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =
          "how far a value's 256 steps reach: where the error is least and a fifth further, over --percent "

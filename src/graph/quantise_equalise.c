@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/edit.h"
+#include "graph/quantise_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What is joined shares a scale, so the one that reaches least is rounded coarsely. Where nothing but convolutions, ReLU and moving
+ * lies between, its maker can give it larger and its readers weigh it less: the network computes the same. By powers of two,
+ * so that it is the same bits. */
+
+#define MOST_DEEP 8 /* joined, pooled and resized one after the other */
+#define MOST_STEPS                                                                                           \
+    20000 /* looking for readers and makers of one value; a network that needs more stays as it is */
+
+typedef struct scaling {
+    sk_graph *graph;
+    double factor;
+    bool apply; /* else: may it be? */
+    int *left;  /* steps */
+    sk_error *err;
+} scaling;
+
+/* A copy of f32 weights, `count` of `each` in every `stride` of them times the factor, in place of input `slot`. */
+static sk_status scale_constant(sk_graph *graph, sk_node *node, int slot, int64_t first, int64_t count,
+                                int64_t stride, double factor, sk_error *err)
+{
+    sk_tensor t = sk_value_tensor(graph, node->in[slot]);
+    const int64_t n = sk_shape_count(&t.shape);
+    float *copy = sk_malloc((size_t)n * sizeof *copy);
+    if (!copy)
+        return sk_fail_memory(err, (size_t)n * sizeof *copy);
+    memcpy(copy, t.data, (size_t)n * sizeof *copy);
+    for (int64_t at = 0; at < n; at += stride)
+        for (int64_t i = first; i < first + count; i++)
+            copy[at + i] = (float)((double)copy[at + i] * factor);
+    sk_status status = sk_graph_add_copy(graph, SK_DTYPE_F32, &t.shape, copy, &node->in[slot], err);
+    sk_free(copy);
+    return status;
+}
+
+static bool is_plain(const sk_graph *graph, sk_value v, int rank)
+{
+    return sk_value_is_constant(graph, v) && graph->values[v].dtype == SK_DTYPE_F32 &&
+           graph->values[v].shape.rank == rank;
+}
+
+/* A convolution whose output grows as its weights do. */
+static bool is_homogeneous(const sk_graph *graph, const sk_node *node)
+{
+    const int act = (int)node->a.conv.act.kind;
+    return node->op == SK_OP_CONV && !(node->flags & SK_NODE_TAIL) && node->n_in <= 3 &&
+           is_plain(graph, node->in[1], 4) &&
+           (node->n_in < 3 || node->in[2] == SK_VALUE_NONE || is_plain(graph, node->in[2], 1)) &&
+           (act == 0 || act == SK_UNARY_RELU || act == SK_UNARY_LEAKY);
+}
+
+static bool is_moved(const sk_node *node)
+{
+    return node->op == SK_OP_MAX_POOL || (node->op == SK_OP_RESIZE && node->a.resize.mode != SK_RESIZE_CUBIC);
+}
+
+/* Channels of a map; 0: not known. */
+static int64_t channels_of(const sk_graph *graph, sk_value v, int deep, int *left)
+{
+    int32_t index = graph->values[v].producer;
+    const sk_node *node = index >= 0 ? &graph->nodes[index] : NULL;
+    if (!node || deep == MOST_DEEP || --*left < 0)
+        return 0;
+    if (node->op == SK_OP_CONV)
+        return graph->values[node->in[1]].shape.rank == 4 ? graph->values[node->in[1]].shape.dim[0] : 0;
+    if (is_moved(node))
+        return channels_of(graph, node->in[0], deep + 1, left);
+    int64_t sum = 0;
+    for (int i = 0; node->op == SK_OP_CONCAT && i < node->n_in; i++) {
+        int64_t n = channels_of(graph, node->in[i], deep + 1, left);
+        if (n == 0)
+            return 0;
+        sum += n;
+    }
+    return sum;
+}
+
+static bool reads_it(const sk_node *node, sk_value v)
+{
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++)
+        any = any || node->in[i] == v;
+    return any;
+}
+
+/* Everyone who reads channels `first` and so many of v takes the factor back; *may: all of them can. */
+static sk_status take_back(const scaling *s, sk_value v, int64_t first, int64_t count, int deep, bool *may)
+{
+    sk_graph *g = s->graph;
+    *may = *may && --*s->left > 0;
+    for (int i = 0; i < g->n_outputs; i++)
+        *may = *may && g->outputs[i] != v;
+    for (size_t n = 0; n < g->n_nodes && *may; n++) {
+        sk_node *node = &g->nodes[n];
+        int64_t before = 0;
+        for (int i = 0; i < node->n_in && *may; i++) {
+            const bool reads = node->in[i] == v;
+            if (reads && (deep == MOST_DEEP || (node->flags & SK_NODE_TAIL))) {
+                *may = false;
+            } else if (reads && node->op == SK_OP_CONV && i == 0 && is_plain(g, node->in[1], 4) &&
+                       node->a.conv.groups == 1) {
+                const int64_t *d = g->values[node->in[1]].shape.dim, taps = d[2] * d[3];
+                *may = first + count <= d[1];
+                if (*may && s->apply)
+                    SK_TRY(scale_constant(g, node, 1, first * taps, count * taps, d[1] * taps, 1 / s->factor,
+                                          s->err));
+            } else if (reads && is_moved(node) && i == 0) {
+                SK_TRY(take_back(s, node->out[0], first, count, deep + 1, may));
+            } else if (reads && node->op == SK_OP_CONCAT && node->a.axis == 1) {
+                SK_TRY(take_back(s, node->out[0], before + first, count, deep + 1, may));
+            } else if (reads) {
+                *may = false;
+            }
+            if (node->op == SK_OP_CONCAT && *may && i + 1 < node->n_in && reads_it(node, v)) {
+                int64_t c = channels_of(g, node->in[i], 0, s->left);
+                before += c;
+                *may = c > 0;
+            }
+        }
+    }
+    return SK_OK;
+}
+
+/* The convolution that a joined value comes from, unchanged but for moving; null: there is none. */
+static sk_node *source_of(const sk_graph *graph, sk_value v)
+{
+    for (int deep = 0; deep < MOST_DEEP; deep++) {
+        int32_t index = graph->values[v].producer;
+        if (index < 0)
+            return NULL;
+        sk_node *node = &graph->nodes[index];
+        if (!is_moved(node))
+            return is_homogeneous(graph, node) ? node : NULL;
+        v = node->in[0];
+    }
+    return NULL;
+}
+
+static sk_status enlarge(sk_graph *graph, sk_node *conv, double factor, bool *done, sk_error *err)
+{
+    const sk_value v = conv->out[0];
+    const int64_t out = graph->values[conv->in[1]].shape.dim[0],
+                  all = sk_shape_count(&graph->values[conv->in[1]].shape);
+    int left = MOST_STEPS;
+    scaling s = {.graph = graph, .factor = factor, .left = &left, .err = err};
+    *done = true;
+    SK_TRY(take_back(&s, v, 0, out, 0, done));
+    if (!*done)
+        return SK_OK;
+    s.apply = true;
+    left = MOST_STEPS; /* the same steps again */
+    SK_TRY(take_back(&s, v, 0, out, 0, done));
+    SK_TRY(scale_constant(graph, conv, 1, 0, all, all, factor, err));
+    return conv->n_in > 2 && conv->in[2] != SK_VALUE_NONE
+               ? scale_constant(graph, conv, 2, 0, out, out, factor, err)
+               : SK_OK;
+}
+
+sk_status sk_quantise_equalise(sk_graph *graph, float *reach, bool *changed, sk_error *err)
+{
+    SK_CHECK_ARG(graph && reach && changed, err);
+    *changed = false;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        float most = 0;
+        if (node->op != SK_OP_CONCAT || node->a.axis != 1)
+            continue;
+        for (int i = 0; i < node->n_in; i++) {
+            const sk_node *conv = source_of(graph, node->in[i]);
+            most = conv ? fmaxf(most, reach[conv->out[0]]) : most;
+        }
+        for (int i = 0; i < node->n_in; i++) {
+            sk_node *conv = source_of(graph, node->in[i]);
+            const float own = conv ? reach[conv->out[0]] : 0;
+            bool done = false;
+            if (!(own > 0) || !isfinite(most) || most / own < 1.5f || most / own > 1e6f)
+                continue;
+            double factor = exp2(nearbyint(log2((double)most / (double)own)));
+            SK_TRY(enlarge(graph, conv, factor, &done, err));
+            *changed = *changed || done;
+            reach[conv->out[0]] = done ? (float)((double)own * factor) : own;
+        }
+    }
+    return *changed ? sk_graph_verify(graph, err) : SK_OK;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that are joined are brought to reach alike, and the network computes the same bits. */
+#include "support/test.h"
+
+#include "graph/builder.h"
+#include "graph/quantise_plan.h"
+#include "graph/reference.h"
+
+#include <string.h>
+
+static uint32_t seed = 3;
+
+static sk_value conv(sk_builder *b, sk_value x, int in, int out, int kernel, const char *name)
+{
+    static float data[32 * 32 * 9];
+    const sk_shape w = sk_shape_of(4, out, in, kernel, kernel), list = sk_shape_of(1, out);
+    const int p = kernel / 2;
+    const sk_window window = {
+        .kernel = {kernel, kernel}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {p, p, p, p}};
+    for (int64_t i = 0; i < sk_shape_count(&w); i++) {
+        seed = seed * 1664525u + 1013904223u;
+        data[i] = (float)(int32_t)seed / 4294967296.0f;
+    }
+    sk_value weight = sk_b_constant(b, "w", SK_DTYPE_F32, &w, data);
+    sk_value bias = sk_b_constant(b, "b", SK_DTYPE_F32, &list, data);
+    return sk_b_conv(b, x, weight, bias, &window, 1, name);
+}
+
+/* A U-Net's joint: what was before pooling, and what comes from below. `seen`: what comes from below is a result, too. */
+static sk_graph *network(sk_unary act, bool seen)
+{
+    sk_error err;
+    sk_graph *graph = NULL, *out = NULL;
+    sk_builder b;
+    const sk_shape open = {.rank = 4, .dim = {-1, 3, -1, -1}};
+    assert_ok(sk_graph_open(&graph, &err), &err);
+    sk_builder_init(&b, graph);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &open);
+    sk_value skip = sk_b_unary(&b, act, conv(&b, x, 3, 8, 3, "skip"));
+    sk_value below =
+        sk_b_unary(&b, act, conv(&b, sk_b_max_pool(&b, skip, 2, 2, 0, "pool"), 8, 6, 3, "below"));
+    sk_value up = sk_b_upsample_nearest(&b, below, 2);
+    sk_value joined = sk_b_concat(&b, (sk_value[]){skip, up}, 2, 1);
+    sk_b_output(&b, conv(&b, joined, 14, 4, 3, "last"), "y");
+    if (seen)
+        sk_b_output(&b, below, "z");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_quantise_prepare(graph, &out, &err), &err);
+    sk_graph_close(&graph);
+    return out;
+}
+
+static void compute(const sk_graph *graph, float *to)
+{
+    sk_error err;
+    sk_graph *fixed = NULL;
+    static float x[3 * 8 * 8];
+    const sk_shape shape = sk_shape_of(4, 1, 3, 8, 8);
+    for (int i = 0; i < 192; i++)
+        x[i] = (float)((i * 37) % 101) / 50.0f - 1;
+    sk_tensor in = {SK_DTYPE_F32, shape, x}, outs[2] = {{0}};
+    assert_ok(sk_graph_specialise(graph, &shape, 1, &fixed, &err), &err);
+    assert_ok(sk_reference_run(fixed, &in, 1, outs, fixed->n_outputs, &err), &err);
+    memcpy(to, outs[0].data, 4 * 64 * sizeof *to);
+    for (int i = 0; i < fixed->n_outputs; i++)
+        sk_free(outs[i].data);
+    sk_graph_close(&fixed);
+}
+
+static sk_value output_of(const sk_graph *graph, const char *name)
+{
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        if (strcmp(graph->nodes[n].name, name) == 0)
+            return graph->nodes[n].out[0];
+    fail_msg("no %s", name);
+    return SK_VALUE_NONE;
+}
+
+static void joined_values_reach_alike(void **state)
+{
+    (void)state;
+    sk_error err;
+    static const struct {
+        sk_unary act;
+        bool seen, changes;
+    } cases[] = {{SK_UNARY_RELU, false, true}, {SK_UNARY_RELU, true, false}, {SK_UNARY_SILU, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static float before[256], after[256], reach[4096];
+        bool changed = !cases[i].changes;
+        sk_graph *graph = network(cases[i].act, cases[i].seen);
+        const sk_value skip = output_of(graph, "skip"), below = output_of(graph, "below");
+        memset(reach, 0, sizeof reach);
+        reach[skip] = 100;
+        reach[below] = 3;
+        compute(graph, before);
+        assert_ok(sk_quantise_equalise(graph, reach, &changed, &err), &err);
+        assert_int_equal(changed, cases[i].changes);
+        assert_true(reach[below] == (changed ? 96 : 3));
+        compute(graph, after);
+        assert_memory_equal(before, after, sizeof before);
+        sk_graph_close(&graph);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joined_values_reach_alike)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
