@@ -177,8 +177,10 @@ sk_status sk_quantise_equalise(sk_graph *graph, float *reach, bool *changed, sk_
         }
         for (int i = 0; i < node->n_in; i++) {
             sk_node *conv = source_of(graph, node->in[i]);
-            const float own = conv ? reach[conv->out[0]] : 0;
             bool done = false;
+            if (!conv)
+                continue;
+            const float own = reach[conv->out[0]];
             if (!(own > 0) || !isfinite(most) || most / own < 1.5f || most / own > 1e6f)
                 continue;
             double factor = exp2(nearbyint(log2((double)most / (double)own)));
