@@ -111,6 +111,16 @@ static void mot_boxes_may_be_turned(void **state)
     assert_int_equal(set.has, SK_HAS_BOX | SK_HAS_OBB);
     assert_true(set.items[0].obb[0] == 25 && set.items[0].obb[4] == 0.25 && set.items[0].box[2] == 30);
     sk_annotations_free(&set);
+    for (int missing = 0; missing < 5; missing++) { /* a turned box is all five numbers */
+        char text[256] = "1,3,10,20,30,40,0.5,-1,-1,-1";
+        for (int i = 0; i < 5; i++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), i == missing ? ",nan" : ",%d", 20 + i);
+        strcat(text, "\n1,4,10,20,30,40,0.5,-1,-1,-1,25,40,30,12,0.25\n");
+        parse(text, &set);
+        assert_int_equal(set.items[0].has, SK_HAS_BOX);
+        assert_int_equal(set.items[1].has, SK_HAS_BOX | SK_HAS_OBB);
+        sk_annotations_free(&set);
+    }
 }
 
 static void mot_lines_may_have_keypoints(void **state)

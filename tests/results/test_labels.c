@@ -137,6 +137,16 @@ static void poses_polygons_and_corners(void **state)
     assert_true(isnan(set.points[1].x));
     assert_int_equal(set.points[2].visible, 1);
     sk_annotations_free(&set);
+    static const char *const shapes[] = {"[0, 3]", "[-1, 3]", "[100000, 3]", "[3, 1]",
+                                         "[3, 4]", "[3]",     "3",           "[x, 3]"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        char yaml[128];
+        snprintf(yaml, sizeof yaml, "val: images/val\nnames: [cat]\nkpt_shape: %s\n", shapes[i]);
+        write_text(in(folder, "data.yaml"), yaml);
+        if (sk_annotations_read(in(folder, "data.yaml"), &set, &err) != SK_ERR_FORMAT)
+            fail_msg("taken: kpt_shape %s", shapes[i]);
+        assert_non_null(strstr(err.message, "kpt_shape is [number of keypoints, 2 or 3]"));
+    }
     folder = make_set("obb", "0 0.25 0.2 0.75 0.2 0.75 0.6 0.25 0.6\n");
     write_text(in(folder, "data.yaml"), "val: images/val\nnc: 1\n");
     assert_ok(sk_annotations_read(in(folder, "data.yaml"), &set, &err), &err);

@@ -170,9 +170,32 @@ static void every_picture_has_its_own_label_file(void **state)
     }
 }
 
+/* Frames a second: what is given counts before what the file says, but for live sources. */
+static void the_rate_is_the_one_that_was_given(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        double file, given, want;
+    } cases[] = {{"video", 25, 30, 30},  {"video", 25, 0, 25},  {"video", 0, 12, 12},
+                 {"video", 25, NAN, 25}, {"video", 25, -5, 25}, {"pictures", 0, 10, 10},
+                 {"pictures", 0, 0, 0},  {"live", 25, 30, 25},  {"live", 0, 30, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int follows = 0; follows < 2; follows++) {
+            sk_run_header h = header();
+            h.source_kind = cases[i].kind;
+            h.rate = cases[i].file;
+            h.tracked = follows;
+            sk_run_header_rate(&h, cases[i].given);
+            if (h.rate != cases[i].want)
+                fail_msg("%s of %g, %g given: %g", cases[i].kind, cases[i].file, cases[i].given, h.rate);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_rate_is_the_one_that_was_given),
         cmocka_unit_test(mot_has_a_line_a_track),
         cmocka_unit_test(csv_has_a_row_an_instance),
         cmocka_unit_test(jsonl_has_a_line_a_frame),
