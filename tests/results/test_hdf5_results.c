@@ -232,9 +232,39 @@ static void tracks_are_called_as_the_individuals(void **state)
     sk_track_names_close(&names);
 }
 
+/* Boxes have one node, their centre. */
+static void slp_of_boxes_has_their_centres(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300];
+    snprintf(path, sizeof path, "%s/boxes.slp", test_folder());
+    sk_run_header h = header();
+    h.n_keypoints = h.n_edges = 0;
+    h.has = SK_HAS_BOX;
+    sk_found items[2] = {{.has = SK_HAS_BOX, .score = 0.5f, .box = {10, 20, 30, 60}, .track_id = -1},
+                         {.has = SK_HAS_BOX, .score = 0.25f, .box = {0, 0, 5, 7}, .track_id = -1}};
+    sk_instances all = {.count = 2, .capacity = 2, .items = items};
+    const sk_result_frame frame = {
+        .source = "in.mp4", .index = 3, .width = 640, .height = 480, .instances = &all};
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("slp")->open(path, &h, &sink, &err), &err);
+    assert_ok(sink->write(sink, &frame, &err), &err);
+    assert_ok(sink->close(sink, &err), &err);
+    sk_annotation_set set;
+    assert_ok(sk_annotations_read(path, &set, &err), &err);
+    assert_int_equal(set.n_keypoints, 1);
+    assert_int_equal(set.n_items, 2);
+    assert_true(set.points[set.items[0].first].x == 20 && set.points[set.items[0].first].y == 40);
+    assert_true(set.points[set.items[1].first].x == 2.5 && set.points[set.items[1].first].y == 3.5);
+    assert_true(set.items[0].score == 0.5 && set.items[1].score == 0.25);
+    sk_annotations_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slp_of_boxes_has_their_centres),
         cmocka_unit_test(rows_without_tracks_are_no_tracks),
         cmocka_unit_test(tracks_are_called_as_the_individuals),
         cmocka_unit_test(slp_has_every_table),
