@@ -68,9 +68,9 @@ static void what_is_none_is_refused(void **state)
     (void)state;
     static const char *const good[] = {"[]",  "{}",     "[ ]",        "{ }",
                                        "[1]", "[[[]]]", "[\"\\\\\"]", "{\"a\":\"\\\"}\"}"};
-    static const char *const bad[] = {"",          "1",    "[",       "[1",      "[1,",   "[1 2]",
-                                      "[1,]",      "[,1]", "{\"a\"}", "{\"a\":", "{a:1}", "{\"a\":1,}",
-                                      "{\"a\" 1}", "[] x", "[\"a]",   "[[1]"};
+    static const char *const bad[] = {
+        "",     "1",       "[",       "[1",    "[1,",        "[1 2]",     "[1,]", "[1:2]", "[true:1]",
+        "[,1]", "{\"a\"}", "{\"a\":", "{a:1}", "{\"a\":1,}", "{\"a\" 1}", "[] x", "[\"a]", "[[1]"};
     sk_error err = {0};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_ok(walk(good[i], &err), &err);

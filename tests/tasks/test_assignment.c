@@ -129,6 +129,21 @@ static void failing_memory_leaves_nothing(void **state)
     }
 }
 
+static void sizes_are_checked(void **state)
+{
+    (void)state;
+    static const int32_t bad[][2] = {{0, 1}, {1, 0}, {-1, 1}, {1, -1}, {16385, 1}, {1, 16385}};
+    sk_error err = {0};
+    sk_assignment *a = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(sk_assignment_open(bad[i][0], bad[i][1], &a, &err), SK_ERR_ARG);
+    assert_int_equal(sk_assignment_open(1, 1, NULL, &err), SK_ERR_ARG);
+    assert_ok(sk_assignment_open(1, 16384, &a, &err), &err);
+    sk_assignment_close(&a);
+    assert_ok(sk_assignment_open(1, 1, &a, &err), &err);
+    sk_assignment_close(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(least_cost_is_found),
