@@ -146,8 +146,8 @@ static void sizes_are_checked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(least_cost_is_found),
-                                       cmocka_unit_test(large_problems_are_solved),
-                                       cmocka_unit_test(failing_memory_leaves_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_checked), cmocka_unit_test(least_cost_is_found),
+        cmocka_unit_test(large_problems_are_solved), cmocka_unit_test(failing_memory_leaves_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

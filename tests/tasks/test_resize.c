@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cases_test.h"
 #include "tasks/pixels.h"
+#include "tasks/resize_linear.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
 
@@ -154,11 +155,43 @@ static void planes_hold_every_value(void **state)
     }
 }
 
+/* Sides from 1 to 65536, one channel or three; a second shape may not be larger than the first. */
+static void sizes_are_checked(void **state)
+{
+    (void)state;
+    static const int32_t bad[][6] = {{0, 8, 4, 4, 1, 1},     {8, 0, 4, 4, 1, 1},     {8, 8, 0, 4, 1, 1},
+                                     {8, 8, 4, 0, 1, 1},     {65537, 8, 4, 4, 1, 1}, {8, 65537, 4, 4, 1, 1},
+                                     {8, 8, 65537, 4, 1, 1}, {8, 8, 4, 65537, 1, 1}, {8, 8, 4, 4, 2, 1},
+                                     {8, 8, 4, 4, 4, 1},     {8, 8, 4, 4, 1, 0},     {8, 8, 4, 4, 1, 257}};
+    sk_error err = {0};
+    sk_resize_linear *r = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const int32_t *b = bad[i];
+        if (sk_resize_linear_open(b[0], b[1], b[2], b[3], b[4], b[5], &r, &err) != SK_ERR_ARG)
+            fail_msg("taken: %zu", i);
+    }
+    assert_int_equal(sk_resize_linear_open(8, 8, 4, 4, 1, 1, NULL, &err), SK_ERR_ARG);
+    assert_ok(sk_resize_linear_open(65536, 1, 4, 6, 3, 256, &r, &err), &err);
+    assert_ok(sk_resize_linear_refit(r, 65536, 65536, 4, 6, 1, &err), &err);
+    assert_ok(sk_resize_linear_refit(r, 1, 1, 1, 1, 3, &err), &err);
+    static const int32_t wrong[][5] = {{0, 1, 1, 1, 1},     {1, 0, 1, 1, 1}, {65537, 1, 1, 1, 1},
+                                       {1, 65537, 1, 1, 1}, {1, 1, 0, 1, 1}, {1, 1, 1, 0, 1},
+                                       {1, 1, 5, 1, 1},     {1, 1, 1, 7, 1}, {1, 1, 1, 1, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const int32_t *w = wrong[i];
+        if (sk_resize_linear_refit(r, w[0], w[1], w[2], w[3], w[4], &err) != SK_ERR_ARG)
+            fail_msg("taken for the second: %zu", i);
+    }
+    sk_resize_linear_close(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(antialias_equals_the_original),
-        cmocka_unit_test(float_resize_is_half_pixel_bilinear), cmocka_unit_test(colours_become_grey),
-        cmocka_unit_test(one_coloured_pixel_is_seen), cmocka_unit_test(planes_hold_every_value)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_checked),
+                                       cmocka_unit_test(antialias_equals_the_original),
+                                       cmocka_unit_test(float_resize_is_half_pixel_bilinear),
+                                       cmocka_unit_test(colours_become_grey),
+                                       cmocka_unit_test(one_coloured_pixel_is_seen),
+                                       cmocka_unit_test(planes_hold_every_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
