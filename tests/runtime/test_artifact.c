@@ -509,6 +509,10 @@ static void listed_verified_and_removed(void **state)
     assert_still(file[4], "USER made this");
     assert_ok(sk_artifact_remove(row_of(rows, count, "cut.onnx"), &err), &err);
     assert_false(sk_file_exists(file[2]));
+    char side[700];
+    snprintf(side, sizeof side, "%s%s", file[2], SK_ARTIFACT_SIDECAR);
+    assert_false(sk_file_exists(side));                                         /* and its record with it */
+    assert_ok(sk_artifact_remove(row_of(rows, count, "cut.onnx"), &err), &err); /* gone is gone */
     sk_free(rows);
     assert_ok(sk_artifact_list(NULL, 0, false, hash_of, &rows, &count, &err), &err);
     assert_int_equal(count, 4);

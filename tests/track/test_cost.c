@@ -204,13 +204,33 @@ static void how_far_is_looked(void **state)
     near_to(sk_score_worse(0), 3);
 }
 
+/* Of one who comes back: another class costs, where both have one. */
+static void who_comes_back_has_its_class(void **state)
+{
+    (void)state;
+    sk_follower lost, found;
+    meet(&lost);
+    lost.missed = 30;
+    found = lost;
+    found.missed = 0;
+    const double same = sk_return_cost(&rules, &lost, &found, room, room);
+    static const struct {
+        int32_t lost, found;
+        double more;
+    } cases[] = {{0, 0, 0}, {0, 1, 4}, {1, 0, 4}, {2, 1, 4}, {-1, 1, 0}, {0, -1, 0}, {-1, -1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lost.class_id = cases[i].lost;
+        found.class_id = cases[i].found;
+        near_to(sk_return_cost(&rules, &lost, &found, room, room), same + cases[i].more);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_add_up_by_their_weights),
-        cmocka_unit_test(what_is_not_known_costs_nothing),
-        cmocka_unit_test(likelier_is_cheaper),
-        cmocka_unit_test(how_far_is_looked),
+        cmocka_unit_test(terms_add_up_by_their_weights), cmocka_unit_test(what_is_not_known_costs_nothing),
+        cmocka_unit_test(likelier_is_cheaper),           cmocka_unit_test(how_far_is_looked),
+        cmocka_unit_test(who_comes_back_has_its_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
