@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=60, help="how long the tests of one change may take together, about")
     parser.add_argument("--list", action="store_true", help="only say which changes would be tried")
-    parser.add_argument("--only", default="", help="FILE:LINE: every change of that line instead of drawn ones")
+    parser.add_argument("--only", default="", help="FILE:LINE: every change of that line instead of drawn ones; several by commas")
     parser.add_argument("--anew", action="store_true", help="find out again which test runs which line")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -211,8 +211,10 @@ def main():
     unknown = [r for r in rooms if not (ROOT / "src" / r).is_dir()]
     if unknown:
         sys.exit(f"error: there is no room '{unknown[0]}'; there are {', '.join(rooms_of(ROOT))}")
-    if given.only and not (ROOT / given.only.partition(":")[0]).is_file() or given.only and not given.only.partition(":")[2].isdigit():
-        sys.exit(f"error: {given.only} names no line; write it as src/graph/fuse.c:158")
+    only = [o for o in given.only.split(",") if o]
+    for o in only:
+        if not (ROOT / o.partition(":")[0]).is_file() or not o.partition(":")[2].isdigit():
+            sys.exit(f"error: {o} names no line; write it as src/graph/fuse.c:158")
     if given.list:
         for path, change in [item for room in rooms for item in drawn(ROOT, room, given.count, given.seed)]:
             text = path.read_text()
@@ -222,10 +224,10 @@ def main():
     lock = alone(work)  # noqa: F841
     trial = Trial(work, given.jobs, given.seconds, given.anew)
     rows = []
-    if given.only:
-        room = pathlib.Path(given.only).parts[1]
-        rows.append(row_of(room, try_all(trial, room, of_line(trial.shop.tree, given.only), given.jobs)))
-    else:
+    for o in only:
+        room = pathlib.Path(o).parts[1]
+        rows.append(row_of(room, try_all(trial, room, of_line(trial.shop.tree, o), given.jobs)))
+    if not only:
         for room in rooms:
             rows.append(row_of(room, try_all(trial, room, drawn(trial.shop.tree, room, given.count, given.seed), given.jobs)))
     print("\n| room | tried | caught | equivalent | survived | no build | caught of those that matter |\n|---|---|---|---|---|---|---|")
