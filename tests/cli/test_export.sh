@@ -43,6 +43,7 @@ test_where_it_goes() {
         [ "$(ls net)" = "$(ls "$SKITTER_TEST_SOURCE/tests/fixtures/sleap_keras/convolutions")" ] ||
             fail "export $given wrote into the model's folder" || return 1
     done
+    cp -r net n && run export n/ && expect_code 0 && [ -s n.onnx/model.onnx ] || fail "a folder of one letter" || return 1
     run export net/ && expect_code 1 && expect_in "is there already" "$err" || return 1
     mkdir one && cp net.onnx/model.onnx one/m.pt.onnx
     run export one/m.pt.onnx && expect_code 1 && expect_in "one/m.pt.onnx: is there already" "$err"
