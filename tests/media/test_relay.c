@@ -72,6 +72,8 @@ static void frames_are_those_of_one_decoder(void **state)
         {"-frames:v 150 -c:v libx264 -g 40 -f mpegts", "gop40.ts", 1, 0},
         {"-frames:v 100 -c:v libx264 -g 1", "intra.mp4", 2, 1},
         {"-frames:v 50 -c:v libx264 -g 250", "one.mp4", 2, 0},
+        /* a stretch that does not end: one decoder goes on in the middle of it, and plays it again */
+        {"-frames:v 760 -c:v libx264 -g 10000 -force_key_frames 1.6", "endless.mp4", 2, 0},
         {"-frames:v 150 -c:v libx264 -g 40 -x264-params open-gop=1:bframes=3", "open.mp4", 1, 0},
     };
     static seen alone[MOST], together[MOST];
@@ -108,7 +110,8 @@ static void closing_waits_for_nobody(void **state)
 {
     (void)state;
     sk_error err = {0};
-    char path[] = "/tmp/skitter_relay_left.mp4", command[256];
+    char path[64], command[256];
+    snprintf(path, sizeof path, "/tmp/skitter_relay_%ld.mp4", (long)getpid());
     snprintf(
         command, sizeof command,
         "ffmpeg -v error -nostdin -y -f lavfi -i testsrc2=s=160x96:r=25 -frames:v 400 -c:v libx264 -g 100 %s",
