@@ -45,6 +45,7 @@ static wide reach(const sk_dl_tensor *t)
 
 static void check(const sk_dl_tensor *t, const sk_frame *f)
 {
+    SK_FUZZ_CHECK(t->shape && (t->ndim == 2 || t->ndim == 3));
     const int64_t channels = t->ndim == 3 ? t->shape[2] : 1, bytes = t->dtype.bits / 8;
     SK_FUZZ_CHECK(f->width == t->shape[1] && f->height == t->shape[0] && f->width > 0 && f->height > 0);
     SK_FUZZ_CHECK(f->data == (uint8_t *)t->data + t->byte_offset);
