@@ -342,7 +342,7 @@ typedef struct sk_pipeline_info {
     const char *runtime;
     /* for people: "NVIDIA H200" */
     const char *device;
-    /* what is computed in: "f16" */
+    /* what is computed in: "f16"; "i8,f32" where the models differ */
     const char *precision;
     /* How the program that made the last model reads video: what that model learnt from. SLEAP up to 1.4: BT.601 always;
      * sleap-nn and Ultralytics: as the file says. */

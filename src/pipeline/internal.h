@@ -38,7 +38,7 @@ struct sk_pipeline {
     const sk_engine *engine;
     sk_pipeline_info info;
     sk_pipeline_model about[SK_PIPELINE_MAX_MODELS];
-    char device[192], precision_used[8];
+    char device[192], precision_used[40];
     sk_frame_kind accepts[SK_MAX_ACCEPTS];
     double open_seconds;
 

@@ -20,8 +20,15 @@ static sk_status settle_precision(sk_pipeline *p, sk_error *err)
     sk_session_settings session;
     SK_TRY(sk_network_wish_of(&p->detector, &wish, err));
     SK_TRY(sk_session_settings_of(p->engine, &wish, &session, err));
-    snprintf(p->precision_used, sizeof p->precision_used, "%s",
-             sk_precision_name(sk_precision_settle(&p->engine->can, session.precision)));
+    size_t used = 0; /* one word where all models have one */
+    for (int32_t i = 0; i < p->info.n_models; i++) {
+        const sk_precision its = sk_net_precision(session.precision, p->models[i], p->engine);
+        const char *name = sk_precision_name(sk_precision_settle(&p->engine->can, its));
+        if (used && strcmp(p->precision_used, name) == 0)
+            continue;
+        used += (size_t)snprintf(p->precision_used + used, sizeof p->precision_used - used, "%s%s",
+                                 used ? "," : "", name);
+    }
     return SK_OK;
 }
 

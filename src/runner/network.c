@@ -78,16 +78,23 @@ void sk_net_pixel_values(const sk_model *model, sk_session_settings *settings)
     }
 }
 
-/* A network in eight bits is run so where the engine can; one in f32 cannot be run so. */
+/* Engines that build eight bits of their own making take a network in f32 for it. */
+static bool builds_bytes(const sk_engine *engine)
+{
+    return engine->form && engine->form->build;
+}
+
+sk_precision sk_net_precision(sk_precision wish, const sk_model *model, const sk_engine *engine)
+{
+    const bool bytes = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0 && !builds_bytes(engine);
+    return wish == SK_PRECISION_AUTO && bytes && sk_graph_is_quantised(model->graph) ? SK_PRECISION_I8 : wish;
+}
+
 static sk_status settle_precision(const sk_model *model, const sk_engine *engine, sk_session_settings *s,
                                   sk_error *err)
 {
-    const bool narrow = sk_graph_is_quantised(model->graph);
-    const bool builds = engine->form && engine->form->build; /* eight bits of its own making */
-    const bool can = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0 && !builds;
-    if (narrow && can && s->precision == SK_PRECISION_AUTO)
-        s->precision = SK_PRECISION_I8;
-    if (!narrow && s->precision == SK_PRECISION_I8 && !builds)
+    s->precision = sk_net_precision(s->precision, model, engine);
+    if (s->precision == SK_PRECISION_I8 && !builds_bytes(engine) && !sk_graph_is_quantised(model->graph))
         return sk_fail(
             err, SK_ERR_ARG,
             "%s: is not in eight bits (i8)\nmake a model that is, by frames like those it will see: "

@@ -20,6 +20,9 @@ sk_status sk_net_check_size(const sk_model *model, int64_t batch, int64_t height
  * engine runs a file that is made for one size, which every size of pictures would make anew. */
 sk_rect sk_net_rect(sk_rect wish, const sk_model *model, const sk_engine *engine);
 
+/* What a wish for a precision comes to: a network in eight bits is run so where the engine can, unless something else is asked. */
+sk_precision sk_net_precision(sk_precision wish, const sk_model *model, const sk_engine *engine);
+
 /* Opens a session for pictures of this size. `settings` may be null; input scale, mean and std come from the model. */
 sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
                       int64_t width, const sk_session_settings *settings, sk_session **out,

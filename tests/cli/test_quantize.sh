@@ -24,7 +24,7 @@ test_same_input_same_bytes() {
 
 test_is_read_like_any_model() {
     run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/run" && expect_code 0 &&
-        [ -s "$work/run/results.csv" ] || return 1
+        [ -s "$work/run/results.csv" ] && grep -q '"precision": "i8"' "$work/run/run.json" || return 1
     run export "$work/m.skq" -o "$work/m.onnx" && expect_code 0 || return 1
     run info "$work/m.onnx" && expect_code 0 && expect_in "pose" "$out"
 }
