@@ -154,7 +154,7 @@ test_folder_gone_when_interrupted() {
     mkdir gone && cd gone || return
     "$skitter" predict ../v/a2.mp4 -m "$model" --loop 100000 -o taken -q >lines 2>said &
     local pid=$!
-    for _ in $(seq 600); do [ -s taken/journal.skj ] && break; sleep 0.05; done
+    for _ in $(seq 600); do [ -s taken/results.jsonl ] && break; sleep 0.05; done
     mv taken elsewhere && kill -INT $pid && wait $pid
     code=$? err=$(cat said)
     cd .. || return
