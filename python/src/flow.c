@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct timespec sk_flow_soon(int milliseconds)
 {
@@ -27,12 +28,17 @@ static bool is_past(const struct timespec *until)
 void sk_flow_open(sk_flow *flow, sk_pipeline *pipeline)
 {
     pthread_condattr_t clock;
-    *flow = (sk_flow){.pipeline = pipeline};
+    *flow = (sk_flow){.pipeline = pipeline, .home = getpid()};
     pthread_mutex_init(&flow->lock, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&flow->changed, &clock);
     pthread_condattr_destroy(&clock);
+}
+
+bool sk_flow_is_here(const sk_flow *flow)
+{
+    return flow->home == getpid();
 }
 
 void sk_flow_release(sk_flow *flow)

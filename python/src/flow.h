@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Frames in and results out for any number of threads and streams on one pipeline. No Python in here: nothing of this takes the
  * interpreter's lock, so that threads of the pipeline never wait for an interpreter, not even for one that is ending.
@@ -38,6 +39,7 @@ struct sk_flow {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     sk_pipeline *pipeline;
+    pid_t home;  /* the process that has its threads */
     bool taking; /* one of those who wait takes for all */
     bool released;
     int32_t waiting; /* frames whose results did not come yet */
@@ -48,6 +50,9 @@ struct sk_flow {
 
 /* Takes the pipeline over. */
 void sk_flow_open(sk_flow *flow, sk_pipeline *pipeline);
+/* False in a fork of the process that opened it: none of its threads is there, and locks may be held for ever. Nothing below may
+ * be called then. */
+bool sk_flow_is_here(const sk_flow *flow);
 /* Ends the pipeline: whoever waits is told. Any thread, at any time; may be called again. */
 void sk_flow_release(sk_flow *flow);
 /* Closes the pipeline; every item has ended then. Nobody may be using it. */

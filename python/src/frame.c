@@ -37,6 +37,8 @@ void sk_frame_let_go(sk_item *item)
 
 void sk_frame_sweep(sk_flow *flow)
 {
+    if (!sk_flow_is_here(flow))
+        return;
     for (sk_item *item = sk_flow_ended(flow), *next; item; item = next) {
         next = item->next;
         sk_frame_let_go(item);
@@ -93,16 +95,58 @@ static int element_bytes(const Py_buffer *v)
     return 0;
 }
 
+/* What numpy calls the elements. */
+static const char *element_name(const Py_buffer *v)
+{
+    static const struct {
+        char code;
+        const char *name;
+    } known[] = {{'B', "uint8"},   {'b', "int8"},    {'H', "uint16"},  {'h', "int16"},  {'I', "uint32"},
+                 {'i', "int32"},   {'L', "uint64"},  {'l', "int64"},   {'?', "bool"},   {'e', "float16"},
+                 {'f', "float32"}, {'d', "float64"}, {'O', "objects"}, {'Q', "uint64"}, {'q', "int64"}};
+    const char *f = v->format ? v->format : "B";
+    if (*f == '>')
+        return strcmp(f, ">H") == 0 ? "uint16 of the other byte order" : f;
+    if (strchr("@=<|", *f) && *f)
+        f++;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (f[0] == known[i].code && f[1] == '\0')
+            return known[i].name;
+    return f;
+}
+
+/* What would make a picture of it. */
+static const char *shape_remedy(const Py_buffer *v)
+{
+    const char *name = element_name(v);
+    for (int i = 0; i < v->ndim; i++)
+        if (v->shape[i] == 0)
+            return ". This one has no pixels";
+    if (v->ndim == 4)
+        return ". Several frames are given as a list: pipeline(list(frames))";
+    if (strncmp(name, "float", 5) == 0)
+        return ". Of values from 0 to 1: (frame * 255).astype('uint8')";
+    if (strncmp(name, "uint16 of", 9) == 0)
+        return ". frame.astype('uint16') turns the bytes";
+    if (strcmp(name, "bool") == 0)
+        return ". Of a mask: mask.astype('uint8') * 255";
+    if (v->ndim == 3 && v->shape[0] <= 4 && v->shape[2] > 4)
+        return ". Channels come last: frame.transpose(1, 2, 0)";
+    return "";
+}
+
 static int refuse_shape(const Py_buffer *v)
 {
-    char shape[96] = "";
+    char shape[128] = "";
+    sk_error err = {.code = SK_ERR_ARG};
     for (int i = 0; i < v->ndim && i < 5; i++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", i ? ", " : "",
                  (long long)v->shape[i]);
-    PyErr_Format(PyExc_ValueError,
-                 "an array of %s [%s] is no picture: give unsigned 8 bits as [height, width, 3], [height, "
-                 "width, 4] or [height, width], or 16 bits as [height, width]",
-                 v->format ? v->format : "B", shape);
+    snprintf(err.message, sizeof err.message,
+             "an array of %.40s [%s] is no picture: give uint8 as [height, width, 3], [height, width, 4] or "
+             "[height, width], or uint16 as [height, width]%s",
+             element_name(v), shape, shape_remedy(v));
+    sk_raise(SK_ERR_ARG, &err);
     return -1;
 }
 

@@ -48,7 +48,7 @@ int sk_column_ready(PyObject *module);
 int sk_frame_of(PyObject *object, const char *format, sk_item *item);
 /* Lets go of what an item held that ended, and frees it. */
 void sk_frame_let_go(sk_item *item);
-/* The same for all that ended. */
+/* The same for all that ended; nothing in a fork. */
 void sk_frame_sweep(sk_flow *flow);
 
 /* --- pipeline.c --- */
@@ -59,6 +59,8 @@ typedef struct sk_py_pipeline {
     bool open;
 } sk_py_pipeline;
 extern PyTypeObject *sk_pipeline_type;
+/* 0, or -1 with an exception: this is a fork of the process that opened it. */
+int sk_pipeline_here(const sk_py_pipeline *self);
 int sk_pipeline_ready(PyObject *module);
 
 /* --- result.c --- */

@@ -2,6 +2,7 @@
 #include "native.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 PyTypeObject *sk_pipeline_type;
 
@@ -66,7 +67,7 @@ static PyObject *new_pipeline(PyTypeObject *type, PyObject *args, PyObject *name
 static void dealloc(PyObject *object)
 {
     sk_py_pipeline *self = (sk_py_pipeline *)object;
-    if (self->open) {
+    if (self->open && sk_flow_is_here(&self->flow)) {
         Py_BEGIN_ALLOW_THREADS
         sk_flow_close(&self->flow);
         Py_END_ALLOW_THREADS
@@ -84,6 +85,8 @@ static PyObject *release(PyObject *object, PyObject *unused)
 {
     sk_py_pipeline *self = (sk_py_pipeline *)object;
     (void)unused;
+    if (!sk_flow_is_here(&self->flow))
+        Py_RETURN_NONE; /* there is nothing to end here */
     Py_BEGIN_ALLOW_THREADS
     sk_flow_release(&self->flow);
     Py_END_ALLOW_THREADS
@@ -92,6 +95,20 @@ static PyObject *release(PyObject *object, PyObject *unused)
 }
 
 /* --- frames --- */
+
+int sk_pipeline_here(const sk_py_pipeline *self)
+{
+    if (sk_flow_is_here(&self->flow))
+        return 0;
+    sk_error err = {.code = SK_ERR_UNSUPPORTED};
+    snprintf(
+        err.message, sizeof err.message,
+        "this pipeline was opened by process %ld; process %ld is a fork of it and has none of its threads\n"
+        "open a Pipeline in the new process, or start processes by multiprocessing.get_context(\"spawn\")",
+        (long)self->flow.home, (long)getpid());
+    sk_raise(SK_ERR_UNSUPPORTED, &err);
+    return -1;
+}
 
 /* Waits in slices, so that Ctrl-C is heard. Null with an exception, the item dropped. */
 static PyObject *finish_item(sk_py_pipeline *self, sk_item *item)
@@ -137,7 +154,8 @@ static sk_item *hand_in(sk_py_pipeline *self, PyObject *args)
     PyObject *frame;
     const char *format;
     long long index = 0, time_ns = 0;
-    if (!PyArg_ParseTuple(args, "OsLL:submit", &frame, &format, &index, &time_ns))
+    if (sk_pipeline_here(self) != 0 ||
+        !PyArg_ParseTuple(args, "OsLL:submit", &frame, &format, &index, &time_ns))
         return NULL;
     sk_item *item = sk_item_new(&self->flow);
     if (!item) {
@@ -206,6 +224,8 @@ static PyObject *ticket_result(PyObject *object, PyObject *unused)
 {
     ticket *t = (ticket *)object;
     (void)unused;
+    if (sk_pipeline_here(t->owner) != 0)
+        return NULL;
     sk_item *item = claim(t);
     if (!item) {
         PyErr_SetString(PyExc_ValueError, "this result was taken already");
@@ -219,7 +239,7 @@ static PyObject *ticket_result(PyObject *object, PyObject *unused)
 static void ticket_dealloc(PyObject *object)
 {
     ticket *t = (ticket *)object;
-    sk_item *item = claim(t);
+    sk_item *item = sk_flow_is_here(&t->owner->flow) ? claim(t) : NULL;
     if (item)
         sk_item_drop(item);
     Py_DECREF((PyObject *)t->owner);
@@ -303,6 +323,8 @@ static PyObject *stats(PyObject *object, PyObject *unused)
     sk_py_pipeline *self = (sk_py_pipeline *)object;
     sk_pipeline_stats s = SK_PIPELINE_STATS_INIT;
     (void)unused;
+    if (sk_pipeline_here(self) != 0)
+        return NULL;
     sk_pipeline_get_stats(self->flow.pipeline, &s);
     PyObject *stages = PyDict_New();
     for (int i = 0; stages && i < SK_STAGE_COUNT; i++)
@@ -319,7 +341,8 @@ static PyObject *stats(PyObject *object, PyObject *unused)
 static PyObject *stream(PyObject *object, PyObject *args)
 {
     PyObject *uri, *options;
-    if (!PyArg_ParseTuple(args, "O!O!:stream", &PyBytes_Type, &uri, &PyDict_Type, &options))
+    if (sk_pipeline_here((sk_py_pipeline *)object) != 0 ||
+        !PyArg_ParseTuple(args, "O!O!:stream", &PyBytes_Type, &uri, &PyDict_Type, &options))
         return NULL;
     return sk_stream_new((sk_py_pipeline *)object, PyBytes_AsString(uri), options);
 }

@@ -62,7 +62,8 @@ static void dealloc(PyObject *object)
 {
     sk_py_result *self = (sk_py_result *)object;
     if (self->owner) {
-        sk_pipeline_give_back(self->owner->flow.pipeline, self->result);
+        if (sk_flow_is_here(&self->owner->flow))
+            sk_pipeline_give_back(self->owner->flow.pipeline, self->result);
         Py_DECREF((PyObject *)self->owner);
     }
     free(self->ids);

@@ -14,9 +14,11 @@ typedef struct py_stream {
 
 static PyTypeObject *type;
 
-/* A call begins to use the stream: null where it was closed. */
+/* A call begins to use the stream: null where it was closed, and in a fork. */
 static sk_stream *enter(py_stream *self)
 {
+    if (!sk_flow_is_here(&self->owner->flow))
+        return NULL;
     pthread_mutex_lock(&self->owner->flow.lock);
     sk_stream *stream = self->close_wanted ? NULL : self->stream;
     if (stream)
@@ -170,6 +172,8 @@ static sk_status wait_for_next(sk_stream *stream, sk_item **item, sk_error *err)
 static PyObject *next_result(PyObject *object)
 {
     py_stream *self = (py_stream *)object;
+    if (sk_pipeline_here(self->owner) != 0)
+        return NULL;
     sk_stream *stream = enter(self);
     sk_item *item = NULL;
     PyObject *result = NULL;
