@@ -16,17 +16,28 @@ def needs(module, what, install=None):
         raise ImportError("%s needs %s: pip install %s (%s)" % (what, module, install or module, e)) from None
 
 
+_FIRST = {"source": "str", "frame": "int64", "time": "float64", "instance": "int64", "track": "Int64", "class": "int64",
+          "name": "str", "score": "float64"}
+_BOX, _OBB = ("x1", "y1", "x2", "y2"), ("cx", "cy", "w", "h", "angle")
+
+
+def columns(result):
+    """Names of the columns of results.csv (docs/results.md)."""
+    out = list(_FIRST) + list(_BOX if result.boxes is not None else ()) + list(_OBB if result.has_obb else ())
+    return out + [name + part for name in result.keypoint_names for part in ("_x", "_y", "_score")]
+
+
 def rows(result):
-    """One dictionary an instance, with the columns of results.csv (docs/results.md)."""
+    """One dictionary an instance, with those columns."""
     out = []
     for n, i in enumerate(result.instances):
         row = {"source": result.path or result.source or "", "frame": result.index, "time": result.time, "instance": n,
                "track": i.track_id, "class": -1 if i.class_id is None else i.class_id, "name": i.class_name,
                "score": i.score}
-        if result.has_boxes:
-            row.update(zip(("x1", "y1", "x2", "y2"), i.box or (math.nan,) * 4))
+        if result.boxes is not None:  # of oriented ones, too
+            row.update(zip(_BOX, i.box or (math.nan,) * 4))
         if result.has_obb:
-            row.update(zip(("cx", "cy", "w", "h", "angle"), i.obb or (math.nan,) * 5))
+            row.update(zip(_OBB, i.obb or (math.nan,) * 5))
         for name, (x, y, score) in zip(result.keypoint_names, i.keypoints or ()):
             row[name + "_x"], row[name + "_y"], row[name + "_score"] = x, y, score
         out.append(row)
@@ -35,9 +46,13 @@ def rows(result):
 
 def to_pandas(results):
     pandas = needs("pandas", "to_pandas()")
-    table = pandas.DataFrame([row for r in results for row in rows(r)])
-    if "track" in table:
-        table["track"] = table["track"].astype("Int64")  # empty where nobody follows, as in results.csv
+    results = list(results)
+    of = {id(r.pipeline): r for r in results}  # all results of a pipeline have the same ones, also where nothing was found
+    names = list(dict.fromkeys(c for r in of.values() for c in columns(r))) or list(_FIRST)
+    table = pandas.DataFrame([row for r in results for row in rows(r)], columns=names)
+    if not len(table):
+        return table.astype({name: _FIRST.get(name, "float64") for name in names})
+    table["track"] = table["track"].astype("Int64")  # empty where nobody follows, as in results.csv
     return table
 
 
@@ -94,7 +109,7 @@ def to_supervision(result):
     """supervision.Detections; of a model without boxes supervision.KeyPoints."""
     sv = needs("supervision", "to_supervision()")
     np = needs("numpy", "to_supervision()")
-    names = np.array([i.class_name for i in result.instances])
+    names = np.array([i.class_name for i in result.instances], dtype=str)
     if result.has_boxes or result.has_obb:
         data = {"class_name": names}
         if result.has_obb:
@@ -126,11 +141,12 @@ def to_sleap_io(results, video=None):
     names = list(about.keypoint_names) or ["center"]
     skeleton = sio.Skeleton(nodes=names, edges=[(names[a], names[b]) for a, b in about.edges])
     tracks, videos, frames = {}, {}, []
+    length = 1 + max(r.index for r in results)
     for r in results:
         path = video if video is not None else (r.path or r.source or "frames")
         known = videos.get(id(path) if not isinstance(path, str) else path)
         if known is None:
-            known = path if isinstance(path, sio.Video) else _video(sio, path, r)
+            known = path if isinstance(path, sio.Video) else _video(sio, path, r, 1 if r.path else length)
             videos[id(path) if not isinstance(path, str) else path] = known
         found = []
         for i in r.instances:
@@ -146,19 +162,29 @@ def to_sleap_io(results, video=None):
         pictures = r.path is not None and video is None
         frames.append(sio.LabeledFrame(video=known, frame_idx=0 if pictures else r.index, instances=found))
     labels = sio.Labels(frames)
+    if not labels.skeletons:  # nothing was found
+        labels.skeletons.append(skeleton)
     for track in tracks.values():
         if track not in labels.tracks:
             labels.tracks.append(track)
     return labels
 
 
-def _video(sio, path, result):
+def _video(sio, path, result, length):
     if os.path.exists(path):
         try:
             return sio.load_video(path)
         except Exception:  # noqa: BLE001 - whatever it reads videos with
             pass
-    return sio.Video(filename=path, backend_metadata={"shape": (1, result.height, result.width, 3)}, open_backend=False)
+    return sio.Video(filename=path, backend_metadata={"shape": (length, result.height, result.width, 3)}, open_backend=False)
+
+
+def path_bytes(path):
+    """A path as the operating system has it. The library would read it up to a zero byte: another file's name."""
+    raw = os.fsencode(path)
+    if b"\0" in raw:
+        raise _errors.ArgumentError("%r holds a zero byte, which no path does" % (path,))
+    return raw
 
 
 def source_text(source):
@@ -166,4 +192,4 @@ def source_text(source):
     if isinstance(source, bool) or not isinstance(source, (str, bytes, os.PathLike, int)):
         raise _errors.ArgumentError(
             "a source is a path, an address, a camera's number, an array or an iterable of arrays, not %s" % type(source).__name__)
-    return os.fsencode(str(source) if isinstance(source, int) else source)
+    return path_bytes(str(source) if isinstance(source, int) else source)

@@ -24,10 +24,24 @@ def _is_source(value):
 
 def _pixels(frame):
     """Pictures of PIL become arrays; everything else is what it is."""
-    if hasattr(frame, "mode") and hasattr(frame, "convert") and hasattr(frame, "size"):
-        np = _convert.needs("numpy", "a picture of PIL")
-        return np.asarray(frame if frame.mode in ("L", "RGB", "RGBA") else frame.convert("RGB"))
-    return frame
+    if not (hasattr(frame, "mode") and hasattr(frame, "convert") and hasattr(frame, "size")):
+        return frame
+    np = _convert.needs("numpy", "a picture of PIL")
+    if frame.mode.startswith("I;16"):  # PIL's own conversion would cut everything above 255
+        return np.asarray(frame).astype(np.uint16)
+    if frame.mode in ("I", "F"):
+        raise _errors.ArgumentError(
+            "a picture of PIL's mode '%s' does not say what is white: give numpy.asarray(picture).astype('uint16') where it is "
+            "65535, or 'uint8' where it is 255" % frame.mode)
+    return np.asarray(frame if frame.mode in ("L", "RGB", "RGBA") else frame.convert("RGB"))
+
+
+def _refuse_for_frames(**given):
+    """Options of a source that mean nothing for frames which the caller has: {name: (value, what it is when nobody asks)}."""
+    for name, (value, plain) in given.items():
+        if value is not plain and (plain is None or value != plain):
+            raise _errors.ArgumentError("%s means nothing for frames that are given one by one; %s" % (
+                name, "give those that are wanted" if name == "frames" else "leave it out"))
 
 
 class Tracker:
@@ -59,7 +73,11 @@ class Pipeline(_native.Pipeline):
     def __new__(cls, models, runtime="auto", *, allow_fallback=False, **settings):
         if isinstance(models, (str, bytes, os.PathLike)):
             models = [models]
-        paths = [os.fsencode(m) for m in models]
+        if not hasattr(models, "__iter__") or not (models := list(models)):
+            raise _errors.ArgumentError("models: %r is neither a path nor a list of one or two" % (models,))
+        if not (runtime is None or isinstance(runtime, str)):
+            raise _errors.ArgumentError("runtime: %r is no name; skitter.runtimes() lists them" % (runtime,))
+        paths = [_convert.path_bytes(m) for m in models]
         _environment.tell_libraries()
         native = _settings.native_settings(settings, paths)
         if runtime is None or ":" not in runtime:
@@ -130,6 +148,8 @@ class Pipeline(_native.Pipeline):
                            animals=animals, fps=fps, progress=progress, loop=loop, hwaccel=hwaccel, colour=colour,
                            topic=topic, reconnect=reconnect, max_pixels=max_pixels, strict=strict)
                 return Stream(itertools.chain.from_iterable(self.stream(s, **how) for s in source), None, None, False)
+            _refuse_for_frames(frames=(frames, None), loop=(loop, 1), hwaccel=(hwaccel, None), colour=(colour, "original"),
+                               topic=(topic, None), max_pixels=(max_pixels, None), strict=(strict, False))
             return Stream(self._of_frames(source, format, fps), None, follow, bar["progress"])
         text = _convert.source_text(source)
         options = {"loop": loop, "frames": bool(keep_frames), "reconnect": float(reconnect), "strict": bool(strict)}
@@ -175,6 +195,9 @@ class Pipeline(_native.Pipeline):
             return _results.Results(stream)
 
     # --- the rest ---
+
+    def __reduce__(self):
+        raise TypeError("a pipeline is neither copied nor sent to another process: open one there")
 
     def close(self):
         """Ends all work and gives the memory back; results that are out stay good. May be called again."""

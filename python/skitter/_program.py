@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,12 +12,16 @@ from . import _convert, _environment, _errors, _progress
 
 _BY_EXIT = {2: _errors.ArgumentError, 3: _errors.UnsupportedError, 4: _errors.IncompleteError}
 
+_ON_OFF = ("rect", "nms", "looks", "pose", "crop_turned", "mask_neighbours")  # which have a third state, or are on unless told
+
 
 def options_of(given):
-    """Keywords as the command line's options: conf=0.4 is --conf 0.4, save_overlay=True is --save-overlay."""
+    """Keywords as the command line's options: conf=0.4 is --conf 0.4, save_overlay=True is --save-overlay, rect=False --rect off."""
     out = []
     for name, value in given.items():
         option = "--" + name.replace("_", "-")
+        if name in _ON_OFF and isinstance(value, bool):
+            value = "on" if value else "off"
         if value is None or value is False:
             continue
         if value is True:
@@ -52,7 +57,8 @@ def run(arguments, show=True, events=None):
         command += ["--events", str(writer)]
     end = {}
     said = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+    # In a session of its own it does not hear a terminal's or Jupyter's Ctrl-C, which not everybody sends to it: it is told below, once.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
                           pass_fds=(writer,) if writer is not None else ()) as child:
         if writer is not None:
             os.close(writer)
@@ -82,8 +88,9 @@ def run(arguments, show=True, events=None):
                             end = event
                         events(event)
             code = child.wait()
-        except KeyboardInterrupt:  # the program has heard it, too: it finishes its frame and closes its files
+        except KeyboardInterrupt:
             interrupted = True
+            child.send_signal(signal.SIGINT)  # it finishes its frame and closes its files
             try:
                 code = child.wait(30)
             except (KeyboardInterrupt, subprocess.TimeoutExpired):

@@ -305,6 +305,10 @@ class Result(_native.Result):
                 [tuple(p) for p in points[i]] if points else None, tracks[i] if tracks else None, points_of))
         return out
 
+    def __reduce__(self):
+        raise TypeError("a result lies in skitter's memory and is neither copied nor sent to another process: take result.numpy(), "
+                        "result.instances, or to_pandas()")
+
     def _list(self, part):
         return memoryview(self._column(part)).tolist()
 
@@ -395,6 +399,13 @@ class Result(_native.Result):
 
 class Results(list):
     """Results in order, with what can be made of all of them together."""
+
+    def __getitem__(self, index):
+        one = super().__getitem__(index)
+        return Results(one) if isinstance(index, slice) else one
+
+    def __add__(self, more):
+        return Results(super().__add__(more))
 
     def to_pandas(self):
         """One pandas.DataFrame of all frames, with the columns of results.csv."""

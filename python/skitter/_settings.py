@@ -2,6 +2,7 @@
 """Settings by the command line's names (with _ for -), as the library takes them."""
 
 import difflib
+import operator
 import os
 
 from . import _errors, _native
@@ -42,16 +43,25 @@ def _one_of(name, value, words):
 
 
 def _size(value):
-    if isinstance(value, str):
-        value = [int(v) for v in value.lower().split("x")]
-    if isinstance(value, int):
-        return value, value
-    value = [int(v) for v in value]
-    if len(value) == 1:
-        value *= 2
-    if len(value) != 2:
+    try:
+        both = [int(v) for v in value.lower().split("x")] if isinstance(value, str) else (
+            [operator.index(v) for v in value] if hasattr(value, "__iter__") else [operator.index(value)])
+    except (TypeError, ValueError):
+        both = []
+    if len(both) not in (1, 2):
         raise _errors.ArgumentError("imgsz: %r is neither a number nor height and width" % (value,))
-    return value[0], value[1]
+    return both[0], both[-1]
+
+
+def _number(name, value):
+    """What the library takes as a number; a text is none."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        float(value)
+    except (TypeError, ValueError):
+        raise _errors.ArgumentError("%s: %r is no number" % (name, value)) from None
+    return value
 
 
 def _options(given):
@@ -118,7 +128,7 @@ def native_settings(given, models):
         if name in ("devices", "precision"):
             out[name] = os.fsencode(value)
         elif name in _PLAIN:
-            out[_PLAIN[name]] = value
+            out[_PLAIN[name]] = _number(name, value)
     if "imgsz" in given:
         out["height"], out["width"] = _size(given["imgsz"])
     if "rect" in given:
@@ -142,30 +152,51 @@ def native_settings(given, models):
     return out
 
 
+_TO_THE_END = -1
+
+
+def _frame_number(value):
+    if type(value).__name__ in ("bool", "bool_"):  # numpy's, too: of a mask every frame would be 0 or 1
+        raise TypeError
+    number = operator.index(value)
+    if number < 0:
+        raise _errors.ArgumentError("frames: %d: frames are counted from 0, and not from the end, which is not known before" % number)
+    return number
+
+
+def _part_of_text(text):
+    try:
+        if ":" in text:
+            first, last, step = [b.strip() for b in text.split(":")] + ([""] if text.count(":") == 1 else [])
+            return _frame_number(int(first or 0)), _frame_number(int(last)) if last else _TO_THE_END, int(step or 1)
+        if "-" in text.strip()[1:]:
+            first, last = text.split("-")
+            return int(first), int(last) + 1, 1
+        return _frame_number(int(text)), int(text) + 1, 1
+    except _errors.Error:
+        raise
+    except ValueError:
+        raise _errors.ArgumentError("--frames: '%s' is neither A, A-B nor A:B:S" % text) from None
+
+
+def _part(given):
+    if isinstance(given, str):
+        return _part_of_text(given)
+    number = _frame_number(given)
+    return number, number + 1, 1
+
+
 def frame_ranges(frames):
     """(first, last, step) of each part; last -1: to the end. Takes '0-9,20,30:60:5', a slice, a range, or a list of numbers."""
-    if isinstance(frames, slice):
-        return [(frames.start or 0, -1 if frames.stop is None else frames.stop, frames.step or 1)]
-    if isinstance(frames, range):
-        return [(frames.start, frames.stop, frames.step)]
-    if isinstance(frames, int):
-        return [(frames, frames + 1, 1)]
-    out = []
-    for part in frames.split(",") if isinstance(frames, str) else frames:
-        if not isinstance(part, str):
-            out.append((int(part), int(part) + 1, 1))
-            continue
-        try:
-            if ":" in part:
-                bits = [b.strip() for b in part.split(":")]
-                first = int(bits[0] or 0)
-                last = int(bits[1]) if bits[1] else -1
-                out.append((first, last, int(bits[2]) if len(bits) > 2 and bits[2] else 1))
-            elif "-" in part.strip()[1:]:
-                first, last = part.split("-")
-                out.append((int(first), int(last) + 1, 1))
-            else:
-                out.append((int(part), int(part) + 1, 1))
-        except (ValueError, IndexError):
-            raise _errors.ArgumentError("--frames: '%s' is neither A, A-B nor A:B:S" % part) from None
-    return sorted(out)
+    try:
+        if isinstance(frames, slice):
+            last = _TO_THE_END if frames.stop is None else _frame_number(frames.stop)
+            return [(_frame_number(frames.start or 0), last, frames.step or 1)]
+        if isinstance(frames, range) and len(frames):
+            return [(_frame_number(frames.start), frames.stop, frames.step)]
+        if not hasattr(frames, "__iter__"):
+            return [_part(frames)]
+        parts = [_part(p) for p in (frames.split(",") if isinstance(frames, str) else frames)]
+    except TypeError:
+        raise _errors.ArgumentError("frames: numbers of frames are wanted, '0-9,20', a range or a slice, not %.60r" % (frames,)) from None
+    return sorted(parts) or [(0, 0, 1)]  # none chosen is none, not all

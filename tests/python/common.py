@@ -18,6 +18,14 @@ except ImportError:
     numpy = None
 
 
+def optional(module):
+    """The module, or None."""
+    try:
+        return __import__(module)
+    except ImportError:
+        return None
+
+
 def video():
     path = os.path.join(WORK, "scene.mp4")
     if not os.path.exists(path):

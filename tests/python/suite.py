@@ -18,16 +18,9 @@ from pathlib import Path
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common  # noqa: E402
 import skitter  # noqa: E402
-from common import OBB, POSE, WORK, numpy as np  # noqa: E402
+from common import OBB, POSE, WORK, numpy as np, optional  # noqa: E402
 
 needs_numpy = unittest.skipIf(np is None, "there is no numpy")
-
-
-def optional(module):
-    try:
-        return __import__(module)
-    except ImportError:
-        return None
 
 
 def close(a, b, tolerance=1e-4):

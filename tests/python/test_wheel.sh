@@ -51,6 +51,7 @@ if [ -f "$fake" ]; then
 fi
 export SKITTER_TEST_WORK=$work
 venv/bin/python -W error::ResourceWarning "$source/tests/python/suite.py"
+venv/bin/python -W error::ResourceWarning "$source/tests/python/edges.py"
 venv/bin/python "$source/tests/python/documented.py"
 if venv/bin/python -c 'import numpy' 2>/dev/null; then
     venv/bin/python "$source/tests/python/fuzz_frames.py" "$([ "${SKITTER_PYTHON_TESTS:-}" = whole ] && echo 60 || echo 1)"
