@@ -36,6 +36,12 @@ def _pixels(frame):
     return np.asarray(frame if frame.mode in ("L", "RGB", "RGBA") else frame.convert("RGB"))
 
 
+def _place(pixels):
+    """Where an array lies, of whatever object; of all else the object."""
+    known = getattr(pixels, "__array_interface__", None)
+    return known["data"][0] if isinstance(known, dict) else id(pixels)
+
+
 def _refuse_for_frames(**given):
     """Options of a source that mean nothing for frames which the caller has: {name: (value, what it is when nobody asks)}."""
     for name, (value, plain) in given.items():
@@ -169,13 +175,27 @@ class Pipeline(_native.Pipeline):
     def _of_frames(self, frames, format, fps):  # noqa: A002
         waiting = collections.deque()
         rate = fps or 25
-        for number, frame in enumerate(frames):
-            pixels = _pixels(frame)
-            waiting.append((self.submit(pixels, format, number, int(number / rate * 1e9)), pixels))
+        look = not isinstance(frames, (list, tuple))  # their frames are all there: nobody fills one anew
+        source, failure = enumerate(frames), None
+        while failure is None:
+            try:
+                number, frame = next(source)
+                pixels = _pixels(frame)
+                if look and any(_place(pixels) == _place(w[1]) for w in waiting):
+                    look = False
+                    warnings.warn("the same array came again while it was looked at; where it was filled anew, results are of mixed "
+                                  "frames: yield copies (frame.copy())", _errors.SkitterWarning, stacklevel=4)
+                waiting.append((self.submit(pixels, format, number, int(number / rate * 1e9)), pixels))
+            except StopIteration:
+                break
+            except Exception as e:  # what was handed in before is given out before
+                failure = e
             if len(waiting) >= self._about["depth"]:
                 yield self._finish(waiting.popleft(), format)
         while waiting:
             yield self._finish(waiting.popleft(), format)
+        if failure is not None:
+            raise failure
 
     @staticmethod
     def _finish(pair, format):  # noqa: A002

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 
-from . import _convert, _environment, _errors, _progress
+from . import _convert, _environment, _errors, _progress, _settings
 
 _BY_EXIT = {2: _errors.ArgumentError, 3: _errors.UnsupportedError, 4: _errors.IncompleteError}
 
@@ -20,6 +20,8 @@ def options_of(given):
     out = []
     for name, value in given.items():
         option = "--" + name.replace("_", "-")
+        if name == "frames" and value is not None and not isinstance(value, str):
+            value = ",".join("%d:%s:%d" % (a, "" if b < 0 else b, s) for a, b, s in _settings.frame_ranges(value))
         if name in _ON_OFF and isinstance(value, bool):
             value = "on" if value else "off"
         if value is None or value is False:
@@ -120,6 +122,11 @@ class Run:
         """Path of a file in the folder."""
         return os.path.join(self.folder, name)
 
+    def _made(self, name, kind):
+        if not os.path.exists(self.path(name)):
+            raise _errors.NotFoundError("%s: this run did not write %s; format='%s' does" % (self.folder, name, kind))
+        return self.path(name)
+
     @property
     def info(self):
         """run.json: what ran, on what, with which settings."""
@@ -128,15 +135,15 @@ class Run:
 
     def to_pandas(self):
         """results.csv as a pandas.DataFrame."""
-        return _convert.needs("pandas", "to_pandas()").read_csv(self.path("results.csv"))
+        return _convert.needs("pandas", "to_pandas()").read_csv(self._made("results.csv", "csv"))
 
     def to_sleap_io(self):
         """results.slp as sleap_io.Labels; needs format='slp'."""
-        return _convert.needs("sleap_io", "to_sleap_io()", "sleap-io").load_slp(self.path("results.slp"))
+        return _convert.needs("sleap_io", "to_sleap_io()", "sleap-io").load_slp(self._made("results.slp", "slp"))
 
     def to_coco(self):
         """results.coco.json as a dictionary; needs format='coco'."""
-        with open(self.path("results.coco.json"), encoding="utf-8") as f:
+        with open(self._made("results.coco.json", "coco"), encoding="utf-8") as f:
             return json.load(f)
 
     def __repr__(self):
@@ -150,6 +157,8 @@ class Run:
 
 def _run_folder(command, source, models, out, progress, options):
     sources = source if isinstance(source, (list, tuple)) else [source]
+    if not all(isinstance(s, (str, bytes, os.PathLike, int)) for s in sources):
+        raise _errors.ArgumentError("skitter.%s reads paths, addresses and cameras; arrays are for skitter.Pipeline" % command)
     arguments = [command] + [os.fsdecode(_convert.source_text(s)) for s in sources]
     if models is not None:
         for m in models if isinstance(models, (list, tuple)) else [models]:
@@ -170,12 +179,12 @@ def _run_folder(command, source, models, out, progress, options):
     finally:
         bar.close()
     runs = [Run(r["out"], r) for r in results]
-    return runs if isinstance(source, (list, tuple)) else runs[0]
+    return runs[0] if len(runs) == 1 and not isinstance(source, (list, tuple)) else runs
 
 
 def predict(source, models, out=None, *, progress=None, **options):
     """`skitter predict`: results of a source as files in a folder; a Run. Options by the command line's names: format='csv,slp',
-    save_overlay=True, conf=0.4. A list of sources gives a list of Runs. The same call again goes on where it stopped."""
+    save_overlay=True, conf=0.4. A list of sources, or a folder of several videos, gives a list of Runs. The same call again goes on where it stopped."""
     return _run_folder("predict", source, models, out, progress, options)
 
 

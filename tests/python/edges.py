@@ -4,11 +4,13 @@
 import copy
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import unittest
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common  # noqa: E402
@@ -167,6 +169,50 @@ class Edges(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.wait(10), 7)
         self.assertEqual(skitter.Run(out, {}).info["state"], "stopped")
+
+    def test_generators(self):
+        frame = bytearray(bytes(self.frames[0]))
+
+        def filled_anew():
+            for f in self.frames[:6]:
+                frame[:] = bytes(f)
+                yield memoryview(frame).cast("B", (240, 320, 3)) if np is None else np.frombuffer(frame, np.uint8).reshape(240, 320, 3)
+
+        def breaks(n):
+            yield from self.frames[:n]
+            raise OSError("the camera is gone")
+
+        if np is not None:
+            with self.assertWarnsRegex(skitter.SkitterWarning, "yield copies"):
+                list(self.obb.stream(filled_anew()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(len(self.obb([self.frames[0]] * 4)), 4)
+            self.assertEqual(len(list(self.obb.stream(iter(self.frames)))), len(self.frames))
+        for n in (0, 1, 7):
+            seen = []
+            with self.assertRaisesRegex(OSError, "camera is gone"):
+                for r in self.obb.stream(breaks(n)):
+                    seen.append(r.index)
+            self.assertEqual(seen, list(range(n)))
+        seen = []
+        with self.assertRaises(skitter.ArgumentError):
+            for r in self.obb.stream(self.frames[:3] + [bytearray(7)]):
+                seen.append(r.index)
+        self.assertEqual(seen, [0, 1, 2])
+
+    def test_runs(self):
+        folder = os.path.join(common.WORK, "several")
+        os.makedirs(folder, exist_ok=True)
+        for name in ("a.mp4", "b.mp4"):
+            shutil.copy(common.video(), os.path.join(folder, name))
+        runs = skitter.predict(folder, OBB, out=os.path.join(common.WORK, "several_runs"), frames=range(2), imgsz=64, format="jsonl")
+        self.assertEqual([os.path.basename(r.folder) for r in runs], ["a", "b"])
+        self.assertEqual(runs[0].summary["frames"], 2)
+        with self.assertRaisesRegex(skitter.NotFoundError, "format='coco'"):
+            runs[0].to_coco()
+        with self.assertRaisesRegex(skitter.ArgumentError, "arrays are for skitter.Pipeline"):
+            skitter.predict(self.frames[0], OBB)
 
     def test_switches_of_commands(self):
         from skitter import _program
