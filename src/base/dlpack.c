@@ -66,6 +66,20 @@ static bool lies(const sk_dl_tensor *t, int32_t dim, int64_t expected)
     return !t->strides || t->shape[dim] == 1 || t->strides[dim] == expected;
 }
 
+/* Elements that are no pixels, by the names that people give them. */
+static sk_status refuse_type(const sk_dl_tensor *t, sk_error *err)
+{
+    const sk_dl_type type = t->dtype;
+    static const char *const names[] = {"signed integers", "unsigned integers", "floats",  "handles",
+                                        "bfloats",         "complex numbers",   "booleans"};
+    const char *name = type.code < sizeof names / sizeof *names ? names[type.code] : "of an unknown type";
+    return sk_fail(
+        err, SK_ERR_ARG,
+        "DLPack tensor: its elements are %s of %d bits, %d lanes; unsigned 8 bits (grey also 16) are taken%s",
+        name, type.bits, t->dtype.lanes,
+        type.code == SK_DL_FLOAT ? ": times 255 where they go from 0 to 1" : "");
+}
+
 static sk_status describe(const sk_dl_tensor *t, sk_pixel_format format, sk_frame *f, sk_error *err)
 {
     if (!t->data || !t->shape)
@@ -76,10 +90,7 @@ static sk_status describe(const sk_dl_tensor *t, sk_pixel_format format, sk_fram
                        "[height][width][channels]",
                        (int)t->ndim);
     if (t->dtype.code != SK_DL_UINT || t->dtype.lanes != 1 || (t->dtype.bits != 8 && t->dtype.bits != 16))
-        return sk_fail(
-            err, SK_ERR_ARG,
-            "DLPack tensor: elements of type %d, %d bits, %d lanes; unsigned 8 bits (grey also 16) are taken",
-            t->dtype.code, t->dtype.bits, t->dtype.lanes);
+        return refuse_type(t, err);
     const int64_t height = t->shape[0], width = t->shape[1], channels = t->ndim == 3 ? t->shape[2] : 1;
     SK_TRY(format_of(channels, t->dtype.bits, format, f, err));
     if (height < 1 || width < 1 || height > MOST_PIXELS_A_SIDE || width > MOST_PIXELS_A_SIDE)

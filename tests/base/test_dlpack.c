@@ -145,7 +145,7 @@ static void what_is_no_picture_is_told(void **state)
     t = make();
     t->m.tensor.dtype.code = SK_DL_FLOAT;
     t->m.tensor.dtype.bits = 32;
-    refused(t, SK_PIXEL_NONE, SK_ERR_ARG, "type 2, 32 bits");
+    refused(t, SK_PIXEL_NONE, SK_ERR_ARG, "floats of 32 bits");
     t = make();
     t->m.tensor.dtype.lanes = 4;
     refused(t, SK_PIXEL_NONE, SK_ERR_ARG, "4 lanes");
