@@ -60,8 +60,10 @@ typedef struct sk_batch {
     char id[17];   /* of this batch alone */
     char *command; /* "track" */
     char **words;  /* of the command, but for video and folder; ended by null */
-    char *folder;  /* that was the current one when it was begun: words and videos are relative to it */
-    char *frames;  /* --frames of the words; null */
+    char *
+        *stamps;  /* what was in the files that words name (batch_stamp.c); null: an older skitter began it */
+    char *folder; /* that was the current one when it was begun: words and videos are relative to it */
+    char *frames; /* --frames of the words; null */
     int64_t split; /* frames a part; 0: videos stay whole */
     int64_t pieces, videos;
     int64_t round; /* how often it was started by a person: each time pieces that failed are tried again */
@@ -83,6 +85,8 @@ typedef struct sk_batch_wish {
     bool restart;                    /* what a batch left in this folder is removed first */
     bool dry;                        /* nothing is written: pieces are made in memory */
     void (*tell)(void *context, const char *note);
+    void (*alive)(
+        void *context); /* called for every video: opening many takes long; null: nobody waits for that */
     void *context;
 } sk_batch_wish;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/batch_again.h"
 #include "app/batch_internal.h"
 #include "app/run_folder.h"
 #include "base/clock.h"
@@ -20,9 +21,8 @@
 typedef struct making {
     const sk_batch_wish *wish;
     sk_batch *b;
-    size_t capacity;    /* of b->shards */
-    const char **known; /* sources of the batch that goes on, sorted */
-    size_t n_known;
+    size_t capacity;      /* of b->shards */
+    sk_batch_again again; /* of the batch that goes on */
 } making;
 
 static void say(const making *m, const char *format, ...) SK_PRINTF(2, 3);
@@ -134,26 +134,23 @@ static sk_status refuse_other(const sk_batch *old, const sk_batch_wish *w, sk_er
     return status;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* All pieces of the batch that goes on are read: what it has stays where it is. */
-static sk_status recall(making *m, sk_batch *old, sk_error *err)
+static sk_status recall(making *m, sk_error *err)
 {
-    m->known = sk_calloc((size_t)old->pieces + 1, sizeof *m->known);
-    if (!m->known)
-        return sk_fail_memory(err, (size_t)old->pieces * sizeof *m->known);
-    for (int64_t i = 0; i < old->pieces; i++) {
-        const sk_batch_piece *p = sk_batch_piece_of(old, i, err);
-        if (!p)
-            return SK_ERR_FORMAT;
-        if (p->kind != SK_BATCH_PART)
-            m->known[m->n_known++] = p->source;
-    }
-    qsort((void *)m->known, m->n_known, sizeof *m->known, compare_texts);
-    m->capacity = (size_t)(old->pieces / SK_BATCH_SHARD + 1);
+    sk_batch *b = m->b;
+    sk_batch_again *a = &m->again;
+    char path[SK_BATCH_PATH];
+    SK_TRY(sk_batch_again_read(b, m->wish->dry, a, err));
+    m->capacity = (size_t)(b->pieces / SK_BATCH_SHARD + 1);
+    if (a->n_removed)
+        say(m, "%s%s: results that were removed; these videos are done anew",
+            sk_batch_result_path(b, a->removed, path), a->n_removed > 1 ? " and others" : "");
+    if (a->n_changed)
+        say(m, "%s%s: has changed since parts of it were done; these are done anew", a->changed->source,
+            a->n_changed > 1 ? " and others" : "");
+    if (a->n_newer)
+        say(m, "%s%s: written to since its result was; to have it done anew, remove %s and start again",
+            a->newer->source, a->n_newer > 1 ? " and others" : "", sk_batch_result_path(b, a->newer, path));
     return SK_OK;
 }
 
@@ -182,6 +179,8 @@ static sk_status add_videos(making *m, sk_error *err)
     char name[300];
     for (size_t i = 0; i < list->count; i++) {
         const sk_source_item *item = &list->items[i];
+        if (m->wish->alive)
+            m->wish->alive(m->wish->context);
         if (!item->source)
             return sk_fail(
                 err, SK_ERR_ARG,
@@ -189,8 +188,7 @@ static sk_status add_videos(making *m, sk_error *err)
                 list->n_pictures);
         if (sk_uri_is_live(item->source) || sk_uri_is_once(item->source))
             return sk_fail(err, SK_ERR_ARG, "%s: a batch is of files, which can be read again", item->source);
-        if (m->n_known &&
-            bsearch(&item->source, (const void *)m->known, m->n_known, sizeof *m->known, compare_texts))
+        if (sk_batch_again_has(&m->again, item->source))
             continue;
         snprintf(name, sizeof name, "%.250s", item->name);
         for (int k = 2; before && has_name(m->b, before, name) && k < 10000; k++)
@@ -235,9 +233,10 @@ static sk_status make_new(const sk_batch_wish *w, sk_batch **out, sk_error *err)
     return SK_HAND_OVER(status, b, out, sk_batch_close);
 }
 
-/* What a batch left: its own folder, and the results that its pieces put there. */
+/* What a batch left: the results that its pieces put there, and what lies in its own folder but for whoever looks after it. */
 static void remove_old(sk_batch *old)
 {
+    static const char *const left[] = {"pieces", "work", "slurm"};
     char path[SK_BATCH_PATH];
     for (int64_t i = 0; i < old->pieces; i++) {
         const sk_batch_piece *p = sk_batch_piece_of(old, i, NULL);
@@ -245,8 +244,22 @@ static void remove_old(sk_batch *old)
             sk_run_folder_is_used(sk_batch_result_path(old, p, path)))
             batch_remove_tree(path);
     }
-    snprintf(path, sizeof path, "%.4000s/" SK_BATCH_FOLDER, old->out);
-    batch_remove_tree(path);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        batch_remove_tree(sk_batch_path(old, left[i], path));
+    (void)unlink(sk_batch_path(old, "cancelled", path));
+    (void)unlink(sk_batch_path(old, "batch.json", path)); /* last: until then there is something to remove */
+}
+
+/* What there is, where it can be read; --restart also removes what cannot. */
+static sk_status open_old(const sk_batch_wish *w, sk_batch **old, sk_error *err)
+{
+    const sk_status status = sk_batch_open(w->out, old, err);
+    if (status != SK_ERR_FORMAT || !w->restart)
+        return status;
+    *old = sk_calloc(1, sizeof **old);
+    if (!*old || !((*old)->out = sk_path_absolute(w->out)))
+        return sk_fail_memory(err, sizeof **old);
+    return SK_OK;
 }
 
 /* The program that pieces are done by: this one, whatever it is called (skitter-0.2); where a batch is begun by another, the one beside it. */
@@ -297,13 +310,16 @@ static sk_status write_all(making *m, int64_t before, sk_error *err)
 sk_status sk_batch_begin(const sk_batch_wish *w, sk_batch **out, sk_error *err)
 {
     making m = {.wish = w};
+    char **stamps = NULL;
     char *file = sk_path_join(w->out, SK_BATCH_FOLDER "/batch.json");
     sk_status status = file ? SK_OK : sk_fail_memory(err, 64);
     bool there = file && sk_file_exists(file);
     *out = NULL;
     sk_free(file);
     if (status == SK_OK && there)
-        status = sk_batch_open(w->out, &m.b, err);
+        status = open_old(w, &m.b, err);
+    if (status == SK_OK)
+        status = batch_stamp_words(w->words, &stamps, err);
     if (status == SK_OK && there && w->restart && !w->dry) {
         remove_old(m.b);
         sk_batch_close(&m.b);
@@ -314,7 +330,11 @@ sk_status sk_batch_begin(const sk_batch_wish *w, sk_batch **out, sk_error *err)
             !same_words(m.b->words, w->words))
             status = refuse_other(m.b, w, err);
         if (status == SK_OK)
-            status = recall(&m, m.b, err);
+            status = batch_stamp_check(m.b, stamps, err);
+        if (status == SK_OK)
+            status = batch_stamp_folder(m.b, w->videos, err);
+        if (status == SK_OK)
+            status = recall(&m, err);
     } else if (status == SK_OK) {
         status = make_new(w, &m.b, err);
     }
@@ -325,8 +345,14 @@ sk_status sk_batch_begin(const sk_batch_wish *w, sk_batch **out, sk_error *err)
         status = add_videos(&m, err);
     if (status == SK_OK)
         status = set_words(w, m.b, err);
+    if (status == SK_OK) {
+        sk_batch_words_free(m.b->stamps);
+        m.b->stamps = stamps;
+        stamps = NULL;
+    }
     if (status == SK_OK)
         status = write_all(&m, before, err);
-    sk_free((void *)m.known);
+    sk_batch_again_free(&m.again);
+    sk_batch_words_free(stamps);
     return SK_HAND_OVER(status, m.b, out, sk_batch_close);
 }

@@ -64,14 +64,15 @@ static bool device_of(const sk_batch *b, int32_t slot, char *variable, size_t ca
     return true;
 }
 
-static sk_status add_found(sk_batch *b, const sk_batch_piece *piece, list *l, sk_error *err)
+/* Parts behind one whose video is cut off have nothing, and may not be done: a merge does without. */
+static sk_status add_found(sk_batch *b, const sk_batch_piece *piece, bool dry, list *l, sk_error *err)
 {
     char path[SK_BATCH_PATH];
     for (int64_t i = piece->number - piece->parts; i < piece->number; i++) {
         sk_batch_done done;
         if (sk_batch_done_read(b, i, &done))
             add(l, "--found=%s", sk_batch_work_path(b, i, done.attempt, path));
-        else /* a dry run: where its first attempt would be */
+        else if (dry) /* where its first attempt would be */
             add(l, "--found=%s", sk_batch_work_path(b, i, 1, path));
     }
     return l->failed ? sk_fail_memory(err, 64) : SK_OK;
@@ -98,7 +99,7 @@ sk_status sk_batch_words(sk_batch *b, const sk_batch_piece *piece, int32_t attem
         add(&l, "--frames=%s", piece->frames);
         add(&l, "--find-only");
     }
-    sk_status status = piece->kind == SK_BATCH_MERGE ? add_found(b, piece, &l, err) : SK_OK;
+    sk_status status = piece->kind == SK_BATCH_MERGE ? add_found(b, piece, slot < 0, &l, err) : SK_OK;
     add(&l, "--out=%s", sk_batch_work_path(b, piece->number, attempt, path));
     if (slot >= 0) { /* for a person they would be noise */
         add(&l, "--events=3");

@@ -88,6 +88,8 @@ sk_status batch_write(const sk_batch *b, sk_error *err)
     sk_json_key_strings(&json, {"id", b->id}, {"program", b->program}, {"command", b->command},
                         {"folder", b->folder}, {"frames", b->frames});
     put_words(&json, "words", b->words);
+    if (b->stamps)
+        put_words(&json, "stamps", b->stamps);
     sk_json_key_ints(&json, {"split", b->split}, {"pieces", b->pieces}, {"videos", b->videos},
                      {"round", b->round}, {"workers", h->workers}, {"retries", h->retries},
                      {"losses", h->losses}, {"pieces_per_task", h->pieces_per_task});
@@ -159,6 +161,8 @@ static sk_status read_description(sk_batch *b, const sk_config_value *root, cons
         return sk_fail(err, SK_ERR_FORMAT, "%s: is not what 'skitter batch' wrote; begin anew with --restart",
                        path);
     SK_TRY(read_words(sk_config_get(root, "words"), &b->words, err));
+    if (sk_config_get(root, "stamps"))
+        SK_TRY(read_words(sk_config_get(root, "stamps"), &b->stamps, err));
     return read_how(root, &b->how, err);
 }
 
@@ -207,6 +211,7 @@ void sk_batch_close(sk_batch **pointer)
         batch_shard_free(b->shards[i]);
     batch_how_free(&b->how);
     sk_batch_words_free(b->words);
+    sk_batch_words_free(b->stamps);
     sk_free((void *)b->shards);
     sk_free_all(b->seen, b->seen_done);
     sk_free_all(b->out, b->program, b->command, b->folder, b->frames, b);

@@ -62,14 +62,34 @@ static sk_status show_status(sk_batch *b, const sk_args *args, sk_error *err)
 
 static sk_status cancel(sk_batch *b, const sk_args *args, sk_error *err)
 {
+    sk_batch_watcher *watcher = NULL;
+    const sk_batch_status *s = NULL;
     int64_t jobs = 0;
     (void)args;
+    SK_TRY(sk_batch_watch_open(b, &watcher, err));
+    sk_status status = sk_batch_watch_look(watcher, &s, err);
+    const bool all = status == SK_OK && s->done == s->pieces && !b->how.slurm;
+    sk_batch_watch_close(&watcher);
+    SK_TRY(status);
+    if (all) {
+        sk_cli_say("all is done: there is nothing to cancel");
+        return SK_OK;
+    }
     SK_TRY(sk_batch_set_cancelled(b, true, err));
     if (b->how.slurm)
         SK_TRY(sk_batch_slurm_cancel(b, &jobs, err));
     sk_cli_say("cancelled%s: workers end the frame they are at; 'skitter batch' goes on from there",
                jobs ? ", and SLURM was told" : "");
     return SK_OK;
+}
+
+/* Words and videos are relative to the folder that the batch was begun in. */
+static sk_status go_there(const sk_batch *b, sk_error *err)
+{
+    return chdir(b->folder) == 0
+               ? SK_OK
+               : sk_fail(err, SK_ERR_IO, "%s: the folder that the batch was begun in is not there",
+                         b->folder);
 }
 
 static sk_status merge(sk_batch *b, const sk_args *args, sk_error *err)
@@ -87,6 +107,8 @@ static sk_status merge(sk_batch *b, const sk_args *args, sk_error *err)
             status = sk_batch_settle(b, piece, err);
     }
     (void)sk_cli_interrupted();
+    if (status == SK_OK && n > 0)
+        status = go_there(b, err);
     if (status == SK_OK)
         status = sk_cli_batch_run_here(b, merges, n, NULL, true, &stopped, err);
     if (status == SK_OK)
@@ -141,9 +163,8 @@ static sk_status work(sk_batch *b, const sk_args *args, sk_error *err)
         status = sk_fail(
             err, SK_ERR_CANCELLED,
             "%s: was cancelled; 'skitter batch' with its plan takes that back, also with --prepare", b->out);
-    if (status == SK_OK && chdir(b->folder) != 0)
-        status =
-            sk_fail(err, SK_ERR_IO, "%s: the folder that the batch was begun in is not there", b->folder);
+    if (status == SK_OK)
+        status = go_there(b, err);
     (void)sk_cli_interrupted();
     if (status == SK_OK)
         status = sk_cli_batch_run_here(b, pieces, count, NULL, false, &stopped, err);

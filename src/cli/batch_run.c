@@ -24,8 +24,7 @@ typedef struct shown {
     int64_t beat_ns;
 } shown;
 
-/* Asked all the time: also gives the keeper's sign of life. */
-static bool interrupted(void *context)
+static void beat(void *context)
 {
     shown *s = context;
     const int64_t now = sk_clock_ns();
@@ -33,6 +32,12 @@ static bool interrupted(void *context)
         s->beat_ns = now;
         sk_claim_beat(s->keeper);
     }
+}
+
+/* Asked all the time: also gives the keeper's sign of life. */
+static bool interrupted(void *context)
+{
+    beat(context);
     return sk_cli_interrupted();
 }
 
@@ -99,9 +104,11 @@ sk_status sk_cli_batch_judge(sk_batch *b, bool stopped, bool json, sk_error *err
                 "tries them again",
                 (long long)(s->videos - s->videos_done), (long long)s->videos, b->out);
     } else if (status == SK_OK && s->videos_incomplete > 0) {
-        status =
-            sk_fail(err, SK_ERR_INCOMPLETE, "%lld of %lld videos are cut off: what there is of them is done",
-                    (long long)s->videos_incomplete, (long long)s->videos);
+        status = sk_fail(
+            err, SK_ERR_INCOMPLETE,
+            "%lld of %lld videos are cut off: what there is of them is done\nWith the whole file in its "
+            "place, remove the video's folder in %s, and start again",
+            (long long)s->videos_incomplete, (long long)s->videos, b->out);
     }
     sk_batch_watch_close(&watcher);
     return status;
@@ -109,11 +116,12 @@ sk_status sk_cli_batch_judge(sk_batch *b, bool stopped, bool json, sk_error *err
 
 /* --- running --- */
 
-/* One process looks after a batch: two would only be in each other's way. `claim` null: nobody may be at it. */
-static sk_status hold(const sk_batch *b, sk_claim *claim, sk_error *err)
+/* One process begins a batch and looks after it. Held before its list is made: two lists would be one over the other. */
+static sk_status hold_place(const sk_batch *b, sk_claim *claim, sk_error *err)
 {
     char name[64], path[SK_BATCH_PATH], why[128];
     sk_claim_holder holder;
+    SK_TRY(sk_folder_make(sk_batch_path(b, "", path), err));
     for (int i = 1; i < 100000; i++) {
         snprintf(name, sizeof name, "keeper.%d.claim", i);
         if (sk_claim_read(sk_batch_path(b, name, path), &holder)) {
@@ -125,18 +133,34 @@ static sk_status hold(const sk_batch *b, sk_claim *claim, sk_error *err)
                            "'skitter batch cancel' stops it",
                            b->out, (long long)holder.pid, holder.host, b->out);
         }
-        const sk_status status = claim ? sk_claim_take(path, b->round, claim, err) : SK_OK;
+        const sk_status status = sk_claim_take(path, 0, claim, err);
         if (status != SK_ERR_BUSY)
             return status;
     }
     return sk_fail(err, SK_ERR_LIMIT, "%s: begun too often", b->out);
 }
 
+static sk_status hold(const char *out, sk_claim *claim, sk_error *err)
+{
+    sk_batch place = {.out = sk_path_absolute(out)};
+    sk_status status = place.out ? SK_OK : sk_fail_memory(err, strlen(out));
+    if (status == SK_OK && strlen(place.out) > 3900)
+        status = sk_fail(err, SK_ERR_LIMIT, "%s: this path is too long", out);
+    if (status == SK_OK)
+        status = hold_place(&place, claim, err);
+    sk_free(place.out);
+    return status;
+}
+
+/* A folder in which nothing was begun goes, too. */
 static void let_go(sk_claim *claim)
 {
-    if (claim->file >= 0)
-        (void)unlink(claim->path);
+    if (claim->file < 0)
+        return;
+    (void)unlink(claim->path);
     sk_claim_close(claim);
+    *strrchr(claim->path, '/') = '\0';
+    (void)rmdir(claim->path);
 }
 
 static int32_t workers_of(const sk_batch *b)
@@ -215,17 +239,15 @@ static sk_status list_pieces(sk_batch *b, sk_error *err)
     return status;
 }
 
-static sk_status run_batch(sk_batch *b, const sk_args *args, sk_error *err)
+static sk_status run_batch(sk_batch *b, const sk_args *args, sk_claim *keeper, sk_error *err)
 {
-    sk_claim keeper = {.file = -1};
     bool stopped = false;
-    SK_TRY(hold(b, &keeper, err));
     (void)sk_cli_interrupted();
     sk_status status = sk_batch_set_cancelled(b, false, err);
     if (status == SK_OK)
-        status = b->how.slurm ? run_on_slurm(b, args, &keeper, &stopped, err)
-                              : sk_cli_batch_run_here(b, NULL, 0, &keeper, false, &stopped, err);
-    let_go(&keeper);
+        status = b->how.slurm ? run_on_slurm(b, args, keeper, &stopped, err)
+                              : sk_cli_batch_run_here(b, NULL, 0, keeper, false, &stopped, err);
+    let_go(keeper);
     if (status == SK_OK && b->how.slurm && (sk_args_flag(args, "detach") || stopped)) {
         sk_cli_say("Tasks go on by themselves. 'skitter batch status %s' shows how far they are%s", b->out,
                    stopped ? "; the same command looks after them again" : "");
@@ -253,21 +275,6 @@ static sk_status prepared(const sk_batch *b, sk_error *err)
     return SK_OK;
 }
 
-/* A batch that is begun anew must not be somebody's. */
-static sk_status check_free(const char *out, sk_error *err)
-{
-    sk_batch *b = NULL;
-    char *file = sk_path_join(out, SK_BATCH_FOLDER "/batch.json");
-    sk_status status = SK_OK;
-    if (file && sk_file_exists(file))
-        status = sk_batch_open(out, &b, err);
-    if (b)
-        status = hold(b, NULL, err);
-    sk_free(file);
-    sk_batch_close(&b);
-    return status;
-}
-
 sk_status sk_cli_batch_begin(const sk_args *given, const char *plan, sk_error *err)
 {
     sk_batch_asked a = {0};
@@ -276,10 +283,12 @@ sk_status sk_cli_batch_begin(const sk_args *given, const char *plan, sk_error *e
     if (status == SK_OK && !sk_args_text(a.args, "out"))
         status = sk_fail(err, SK_ERR_ARG,
                          "a batch needs a folder for its results: --out DIR, or 'out: DIR' in its plan");
-    if (status == SK_OK && sk_args_flag(given, "restart"))
-        status = check_free(sk_args_text(a.args, "out"), err);
+    const bool dry = sk_args_flag(given, "dry-run") > 0;
+    sk_claim keeper = {.file = -1};
+    shown s = {.screen = {.to = stderr, .done = -1}, .keeper = &keeper, .beat_ns = sk_clock_ns()};
+    if (status == SK_OK && !dry)
+        status = hold(sk_args_text(a.args, "out"), &keeper, err);
     if (status == SK_OK) {
-        const bool dry = sk_args_flag(given, "dry-run") > 0;
         const sk_batch_wish wish = {.out = sk_args_text(a.args, "out"),
                                     .command = sk_args_text(a.args, "command"),
                                     .words = a.words,
@@ -290,15 +299,18 @@ sk_status sk_cli_batch_begin(const sk_args *given, const char *plan, sk_error *e
                                     .how = &a.how,
                                     .restart = sk_args_flag(given, "restart") > 0,
                                     .dry = dry,
-                                    .tell = note};
+                                    .tell = note,
+                                    .alive = beat,
+                                    .context = &s};
         status = sk_batch_begin(&wish, &b, err);
         if (status == SK_OK && dry)
             status = list_pieces(b, err);
         else if (status == SK_OK && sk_args_flag(given, "prepare"))
             status = prepared(b, err);
         else if (status == SK_OK)
-            status = run_batch(b, a.args, err);
+            status = run_batch(b, a.args, &keeper, err);
     }
+    let_go(&keeper);
     sk_batch_close(&b);
     sk_batch_asked_free(&a);
     return status;

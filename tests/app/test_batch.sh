@@ -58,6 +58,13 @@ test_failures() {
     run batch status failing && expect_in "done     attempt 3   before: " "$out"
 }
 
+# A copy that was broken off: what there is of it is told, in parts too, where some have nothing.
+test_cut_off() {
+    "$skitter" scene -o whole.mp4 --seconds 2 --size 96x64 -q && mkdir cut && head -c $(($(stat -c %s whole.mp4) * 7 / 10)) whole.mp4 >cut/x.mp4
+    batch --videos cut -o cutoff --split 10 --retries 0 --workers 2
+    expect_code 4 && expect_in "1 of 1 videos done" "$out" && expect_in "remove the video's folder" "$err" && [ -e cutoff/x/tracks.csv ]
+}
+
 test_cancel_and_pieces() {
     batch --videos v -o some --split 10 --prepare
     expect_code 0 && [ "$out" = 5 ] || fail "pieces: $out" || return
@@ -67,6 +74,59 @@ test_cancel_and_pieces() {
     expect_code 130 && expect_in "was cancelled" "$err" && batch --videos v -o some --split 10 --prepare && expect_code 0 || return
     run batch work some --pieces 3,0 -q && expect_code 0 || return # the last part of its video: that is told as one
     run batch merge some -q && expect_code 0 && same single some
+}
+
+# What a second start may find changed: the model, the folder that paths go from, the video, the results.
+test_changed_between() {
+    mkdir -p c/x/v c/y/v && cp v/a.mp4 c/x/v/ && cp v/b.mp4 c/y/v/a.mp4 && cp -r "$model" c/m || return
+    (cd c/x && "$skitter" batch --videos v -m ../m --no-cache -o ../out -q) || fail "first start" || return
+    (cd c/y && "$skitter" batch --videos v -m ../m --no-cache -o ../out) 2>err && fail "another folder's video counts as done" && return
+    grep -q "begun in the folder .*c/x, from which 'v/a.mp4' is another file" err || fail "$(cat err)" || return
+    cd c/x || return
+    echo "# trained again" >>../m/training_config.yaml
+    run batch --videos v -m ../m --no-cache -o ../out
+    expect_code 1 && expect_in "../m: is not the file that this batch was begun with" "$err" || return
+    run batch --videos v -m nothing.pt --no-cache -o ../out --restart # nothing is removed for a model that is not there
+    expect_code 1 && expect_in "nothing.pt: no such file" "$err" && [ -e ../out/a/tracks.csv ] || return
+    run batch --videos v -m ../m --no-cache -o ../out --restart -q && expect_code 0 || return
+    run batch cancel ../out && expect_code 0 && expect_in "nothing to cancel" "$err$out" || return
+    cp "$work/v/b.mp4" v/a.mp4 && touch -d '+1 minute' v/a.mp4
+    run batch --videos v -m ../m --no-cache -o ../out
+    expect_code 0 && expect_in "v/a.mp4: written to since its result was" "$err" && rm -r ../out/a || return
+    run batch --videos v -m ../m --no-cache -o ../out
+    expect_code 0 && expect_in "results that were removed; these videos are done anew" "$err" && cmp ../out/a/tracks.csv "$work/single/b/tracks.csv" || return
+    echo '{' >../out/.batch/batch.json && rm -r ../out/a
+    run batch --videos v -m ../m --no-cache -o ../out && expect_code 1 || return
+    run batch --videos v -m ../m --no-cache -o ../out --restart -q && expect_code 0 && [ -e ../out/a/tracks.csv ]
+}
+
+# A merge from another folder; a video that was replaced when some of its parts were done.
+test_merge_later() {
+    mkdir later && cp v/b.mp4 later/x.mp4 && cp -r "$model" later/m && cd later || return
+    run batch --videos x.mp4 -m m --no-cache -o out --split 10 --prepare && [ "$out" = 4 ] || fail "pieces: $out" || return
+    run batch work out --pieces 0 -q && expect_code 0 && touch -d '+1 minute' x.mp4 || return
+    run batch --videos x.mp4 -m m --no-cache -o out --split 10
+    expect_code 0 && expect_in "x.mp4: has changed since parts of it were done" "$err" && cmp out/x/tracks.csv ../single/b/tracks.csv || return
+    printf '#!/bin/sh\ncase "$*" in *--found*) kill -9 $PPID ;; *) exec %q "$@" ;; esac\n' "$skitter" >dies && chmod +x dies || return
+    run batch --videos x.mp4 -m m --no-cache -o out2 --split 10 --prepare && sed -i "s|\"program\": .*|\"program\": \"$PWD/dies\",|" out2/.batch/batch.json
+    "$skitter" batch work out2 --pieces 0-2 -q 2>/dev/null & # lost when only the merge is left
+    wait $! 2>/dev/null
+    [ -e out2/.batch/pieces/0000/0000002.done ] && [ ! -e out2/x ] && sed -i "s|\"program\": .*|\"program\": \"$skitter\",|" out2/.batch/batch.json || fail "parts" || return
+    cd / && run batch merge "$work/later/out2" -q
+    expect_code 0 && cmp "$work/later/out2/x/tracks.csv" "$work/single/b/tracks.csv"
+}
+
+# Two starts at once: one of them makes the list, and the other changes nothing.
+test_two_at_once() {
+    mkdir many && for i in $(seq 60); do ln v/a.mp4 many/$i.mp4; done
+    "$skitter" batch --videos many -m "$model" -o twice --split 4 --prepare >one 2>one.err &
+    local first=$!
+    batch --videos v -o twice --split 4 --prepare
+    wait $first
+    local lines
+    lines=$(cat twice/.batch/pieces/*/list | wc -l)
+    grep -q "looks after this batch" one.err || expect_in "looks after this batch" "$err" || expect_in "holds another batch" "$(cat one.err)$err" || return
+    grep -q "\"pieces\": $lines," twice/.batch/batch.json || fail "$lines pieces in the list; $(grep pieces twice/.batch/batch.json)"
 }
 
 test_plans() {
