@@ -294,19 +294,21 @@ static void read_printed(const sk_batch_attempt *a, sk_batch_done *e)
     sk_config_close(&config);
 }
 
-static void remove_attempts(const sk_batch *b, const sk_batch_piece *piece, int32_t last, int32_t keep)
+static void remove_attempts(const sk_batch *b, const sk_batch_piece *piece, int32_t last)
 {
     char path[SK_BATCH_PATH];
     for (int32_t i = 1; i <= last; i++)
-        if (i != keep)
-            batch_remove_tree(sk_batch_work_path(b, piece->number, i, path));
+        batch_remove_tree(sk_batch_work_path(b, piece->number, i, path));
 }
 
 sk_status sk_batch_settle(sk_batch *b, const sk_batch_piece *piece, sk_error *err)
 {
     char work[SK_BATCH_PATH], place[SK_BATCH_PATH];
     sk_batch_done done;
-    if (piece->kind == SK_BATCH_PART || !sk_batch_done_read(b, piece->number, &done))
+    if (!sk_batch_done_read(b, piece->number, &done))
+        return SK_OK;
+    remove_attempts(b, piece, done.attempt - 1); /* whoever put it down may have been killed before */
+    if (piece->kind == SK_BATCH_PART)
         return SK_OK;
     sk_batch_work_path(b, piece->number, done.attempt, work);
     sk_batch_result_path(b, piece, place);
@@ -353,7 +355,6 @@ sk_status sk_batch_attempt_finish(sk_batch *b, sk_batch_attempt *a, int status, 
             b->seen[piece->number] = SK_BATCH_SEEN_DONE;
             b->seen_done[piece->number / SK_BATCH_SHARD]++;
         }
-        remove_attempts(b, piece, attempt, attempt);
         result = sk_batch_settle(b, piece, err);
     }
     if (done && sk_file_size(sk_batch_file(b, piece->number, attempt, "log", path)) == 0)

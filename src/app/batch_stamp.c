@@ -68,7 +68,7 @@ sk_status batch_stamp_check(const sk_batch *b, char *const *now, sk_error *err)
                            "%s: is not the file that this batch was begun with: what is in it has changed, "
                            "and results of both would be mixed\nPut the old one back, choose another --out, "
                            "or begin anew here with --restart, which removes the results",
-                           strchr(b->words[i], '=') + 1);
+                           strchr(b->words[i], '=') ? strchr(b->words[i], '=') + 1 : b->words[i]);
     return SK_OK;
 }
 

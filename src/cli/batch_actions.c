@@ -145,6 +145,17 @@ static sk_status read_pieces(const sk_batch *b, const char *text, int64_t **out,
                                (long long)b->pieces - 1);
 }
 
+/* A merge is made by whoever does the last of its parts: before that, and while it is, nothing is wrong with it. */
+static bool is_left_to_others(sk_batch *b, int64_t number)
+{
+    const sk_batch_piece *piece = sk_batch_piece_of(b, number, NULL);
+    sk_batch_look look;
+    if (!piece || piece->kind != SK_BATCH_MERGE || (b->seen && sk_batch_refresh(b, NULL) != SK_OK))
+        return false;
+    sk_batch_look_at(b, piece, &look);
+    return look.state == SK_PIECE_BLOCKED || look.state == SK_PIECE_RUNNING || look.state == SK_PIECE_DONE;
+}
+
 /* Some pieces, for whoever hands them out: SLURM, GNU parallel, Snakemake. */
 static sk_status work(sk_batch *b, const sk_args *args, sk_error *err)
 {
@@ -170,7 +181,7 @@ static sk_status work(sk_batch *b, const sk_args *args, sk_error *err)
         status = sk_cli_batch_run_here(b, pieces, count, NULL, false, &stopped, err);
     for (int64_t i = 0; status == SK_OK && i < count; i++) {
         sk_batch_done done;
-        if (!sk_batch_done_read(b, pieces[i], &done))
+        if (!sk_batch_done_read(b, pieces[i], &done) && !is_left_to_others(b, pieces[i]))
             status = stopped ? sk_fail(err, SK_ERR_CANCELLED, "stopped; piece %lld is not done",
                                        (long long)pieces[i])
                              : sk_fail(err, SK_ERR_IO, "piece %lld is not done", (long long)pieces[i]);

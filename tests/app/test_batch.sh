@@ -55,7 +55,9 @@ test_failures() {
     run batch status failing && expect_in "failed   attempt 2" "$out" || return
     cp v/b.mp4 bad/x.mp4
     batch --videos bad -o failing --retries 1 -q && expect_code 0 && cmp failing/x/tracks.csv single/b/tracks.csv || return
-    run batch status failing && expect_in "done     attempt 3   before: " "$out"
+    run batch status failing && expect_in "done     attempt 3   before: " "$out" || return
+    mkdir failing/.batch/work/0000001.2 # as a kill right behind the end of a piece leaves it
+    batch --videos bad -o failing --retries 1 -q && expect_code 0 && [ -z "$(ls failing/.batch/work)" ]
 }
 
 # A copy that was broken off: what there is of it is told, in parts too, where some have nothing.
@@ -68,6 +70,7 @@ test_cut_off() {
 test_cancel_and_pieces() {
     batch --videos v -o some --split 10 --prepare
     expect_code 0 && [ "$out" = 5 ] || fail "pieces: $out" || return
+    run batch work some --pieces 4 -q && expect_code 0 && [ ! -e some/.batch/pieces/0000/0000004.1.claim ] || fail "a merge before its parts: $err" || return
     run batch work some --pieces 1-2 -q && expect_code 0 && [ -e some/.batch/pieces/0000/0000001.done ] || return
     run batch cancel some && expect_code 0 && run batch status some && expect_in "cancelled" "$out" || return
     run batch work some --pieces 3,0 -q
