@@ -25,7 +25,7 @@ static sk_status open_named(const sk_args *args, const char *name, sk_batch **b,
     if (!out)
         return sk_fail(err, SK_ERR_ARG, "which batch? Name the folder of its results, or its plan");
     if (sk_file_is_regular(out)) {
-        status = sk_batch_asked_read(args, out, &a, err);
+        status = sk_batch_asked_place(args, out, &a, err);
         out = status == SK_OK ? sk_args_text(a.args, "out") : NULL;
         if (status == SK_OK && !out)
             status = sk_fail(err, SK_ERR_ARG, "%s: does not say where results go ('out:')", name);

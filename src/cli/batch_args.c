@@ -147,14 +147,15 @@ static sk_status fill_args(const sk_args *args, sk_batch_asked *a, sk_error *err
     return status;
 }
 
-static sk_status read_plan(const sk_args *args, const char *path, sk_batch_asked *a, sk_error *err)
+static sk_status read_plan(const sk_args *args, const char *path, bool checked, sk_batch_asked *a,
+                           sk_error *err)
 {
     static const sk_batch_plan_keys keys = {kind, near, NULL};
     sk_problems problems = {0};
     size_t bytes = 0;
     SK_TRY(sk_file_read(path, 2 * SK_BATCH_PLAN_BYTES, &a->text, &bytes, err));
     sk_status status = sk_batch_plan_read(a->text, bytes, path, &keys, &a->plan, &problems, err);
-    if (status == SK_OK)
+    if (status == SK_OK && checked)
         check_plan(&a->plan, args, &problems);
     if (status == SK_OK && problems.count > 0) {
         sk_problems_each(&problems, tell, NULL);
@@ -280,13 +281,19 @@ sk_status sk_batch_asked_read(const sk_args *args, const char *plan, sk_batch_as
     a->media.size = sizeof a->media;
     sk_source_defaults(&a->media);
     if (plan)
-        SK_TRY(read_plan(args, plan, a, err));
+        SK_TRY(read_plan(args, plan, true, a, err));
     SK_TRY(make_words(a, err));
     SK_TRY(check_words(a, err));
     SK_TRY(list_videos(a, err));
     if (sk_args_given(a->args, "frames"))
         SK_TRY(sk_frames_parse(sk_args_text(a->args, "frames"), &a->media, &a->ranges, err));
     return read_how(a, err);
+}
+
+sk_status sk_batch_asked_place(const sk_args *args, const char *plan, sk_batch_asked *a, sk_error *err)
+{
+    a->args = args;
+    return read_plan(args, plan, false, a, err);
 }
 
 void sk_batch_asked_free(sk_batch_asked *a)

@@ -23,6 +23,9 @@ typedef struct sk_batch_asked {
  * and are then one error. */
 sk_status sk_batch_asked_read(const sk_args *args, const char *plan, sk_batch_asked *asked,
                               sk_error *err) SK_MUST_CHECK;
+/* The plan alone, for where its results are: videos and models that are gone by now do not matter. */
+sk_status sk_batch_asked_place(const sk_args *args, const char *plan, sk_batch_asked *a,
+                               sk_error *err) SK_MUST_CHECK;
 void sk_batch_asked_free(sk_batch_asked *asked);
 /* Options of the batch itself, not of the command that it runs. */
 int sk_batch_is_own(const char *option);
