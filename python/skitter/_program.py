@@ -48,6 +48,16 @@ def _message(text):
     return text[at + len("skitter: error: "):] if at >= 0 else text
 
 
+def _start(command, **how):
+    """Starts the program, deaf to Ctrl-C: a terminal sends it to both, others to Python alone, and twice would end it in the middle
+    of a frame. run() tells it, once."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return subprocess.Popen(command, **how)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def run(arguments, show=True, events=None):
     """Runs the program with these arguments; its standard output. What it says of itself goes to sys.stderr if `show`.
     `events` is called with everything that a run tells (--events)."""
@@ -59,9 +69,8 @@ def run(arguments, show=True, events=None):
         command += ["--events", str(writer)]
     end = {}
     said = []
-    # In a session of its own it does not hear a terminal's or Jupyter's Ctrl-C, which not everybody sends to it: it is told below, once.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
-                          pass_fds=(writer,) if writer is not None else ()) as child:
+    with _start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                pass_fds=(writer,) if writer is not None else ()) as child:
         if writer is not None:
             os.close(writer)
 
@@ -92,7 +101,7 @@ def run(arguments, show=True, events=None):
             code = child.wait()
         except KeyboardInterrupt:
             interrupted = True
-            child.send_signal(signal.SIGINT)  # it finishes its frame and closes its files
+            child.terminate()  # it finishes its frame and closes its files
             try:
                 code = child.wait(30)
             except (KeyboardInterrupt, subprocess.TimeoutExpired):
