@@ -195,7 +195,10 @@ class Pipeline(_native.Pipeline):
         while waiting:
             yield self._finish(waiting.popleft(), format)
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # which holds this frame, and frames
 
     @staticmethod
     def _finish(pair, format):  # noqa: A002
