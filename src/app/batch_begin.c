@@ -166,7 +166,7 @@ static sk_status check_place(const making *m, const char *name, sk_error *err)
 {
     char path[SK_BATCH_PATH];
     snprintf(path, sizeof path, "%.4000s/%.300s", m->b->out, name);
-    if (!sk_file_exists(path))
+    if (!sk_file_exists(path) || (m->wish->dry && m->wish->restart)) /* it would be removed */
         return SK_OK;
     return sk_fail(err, SK_ERR_IO,
                    "%s: is there already, and not by this batch. Remove it, or choose another --out", path);
@@ -320,8 +320,9 @@ sk_status sk_batch_begin(const sk_batch_wish *w, sk_batch **out, sk_error *err)
         status = open_old(w, &m.b, err);
     if (status == SK_OK)
         status = batch_stamp_words(w->words, &stamps, err);
-    if (status == SK_OK && there && w->restart && !w->dry) {
-        remove_old(m.b);
+    if (status == SK_OK && there && w->restart) {
+        if (!w->dry)
+            remove_old(m.b);
         sk_batch_close(&m.b);
         there = false;
     }

@@ -10,7 +10,9 @@
 #include "cli/batch_table.h"
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -116,28 +118,59 @@ sk_status sk_cli_batch_judge(sk_batch *b, bool stopped, bool json, sk_error *err
 
 /* --- running --- */
 
-/* One process begins a batch and looks after it. Held before its list is made: two lists would be one over the other. */
+/* Is anybody alive among those that hold this batch, but for number `own`? */
+static bool find_keeper(const sk_batch *b, long own, long *highest, sk_claim_holder *holder)
+{
+    char path[SK_BATCH_PATH], why[128], *end;
+    bool found = false;
+    DIR *folder = opendir(sk_batch_path(b, "", path));
+    *highest = 0;
+    for (const struct dirent *e; folder && !found && (e = readdir(folder));) {
+        if (strncmp(e->d_name, "keeper.", 7) != 0)
+            continue;
+        const long n = strtol(e->d_name + 7, &end, 10);
+        if (strcmp(end, ".claim") != 0 || n < 1 || n > 100000000)
+            continue;
+        *highest = n > *highest ? n : *highest;
+        found = n != own && sk_claim_read(sk_batch_path(b, e->d_name, path), holder) &&
+                !sk_claim_is_gone(holder, why);
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static void release(sk_claim *claim)
+{
+    (void)unlink(claim->path);
+    sk_claim_close(claim);
+}
+
+/* One process begins a batch and looks after it. Held before its list is made: two lists would be one over the other. Of two that claim
+ * it at once, under whatever numbers, one sees the other, as both look again when they have it; where both do, both let go and try
+ * again. */
 static sk_status hold_place(const sk_batch *b, sk_claim *claim, sk_error *err)
 {
-    char name[64], path[SK_BATCH_PATH], why[128];
-    sk_claim_holder holder;
+    char name[64], path[SK_BATCH_PATH];
+    sk_claim_holder holder = {0};
+    long highest = 0, unused;
     SK_TRY(sk_folder_make(sk_batch_path(b, "", path), err));
-    for (int i = 1; i < 100000; i++) {
-        snprintf(name, sizeof name, "keeper.%d.claim", i);
-        if (sk_claim_read(sk_batch_path(b, name, path), &holder)) {
-            if (sk_claim_is_gone(&holder, why))
-                continue;
-            return sk_fail(err, SK_ERR_BUSY,
-                           "%s: process %lld on %s looks after this batch\n'skitter batch status %s' shows "
-                           "how far it is; "
-                           "'skitter batch cancel' stops it",
-                           b->out, (long long)holder.pid, holder.host, b->out);
-        }
-        const sk_status status = sk_claim_take(path, 0, claim, err);
-        if (status != SK_ERR_BUSY)
+    for (int i = 0; i < 20 && !find_keeper(b, 0, &highest, &holder); i++) {
+        snprintf(name, sizeof name, "keeper.%ld.claim", highest + 1);
+        const sk_status status = sk_claim_take(sk_batch_path(b, name, path), 0, claim, err);
+        if (status == SK_OK && !find_keeper(b, highest + 1, &unused, &holder))
+            return SK_OK;
+        if (status == SK_OK)
+            release(claim);
+        else if (status != SK_ERR_BUSY)
             return status;
+        sk_clock_sleep_ns((getpid() % 64 + 1) * (int64_t)1000000);
     }
-    return sk_fail(err, SK_ERR_LIMIT, "%s: begun too often", b->out);
+    return sk_fail(
+        err, SK_ERR_BUSY,
+        "%s: process %lld on %s looks after this batch\n'skitter batch status %s' shows how far it is; "
+        "'skitter batch cancel' stops it",
+        b->out, (long long)holder.pid, holder.host, b->out);
 }
 
 static sk_status hold(const char *out, sk_claim *claim, sk_error *err)
@@ -157,8 +190,7 @@ static void let_go(sk_claim *claim)
 {
     if (claim->file < 0)
         return;
-    (void)unlink(claim->path);
-    sk_claim_close(claim);
+    release(claim);
     *strrchr(claim->path, '/') = '\0';
     (void)rmdir(claim->path);
 }

@@ -100,6 +100,7 @@ test_changed_between() {
     expect_code 0 && expect_in "results that were removed; these videos are done anew" "$err" && cmp ../out/a/tracks.csv "$work/single/b/tracks.csv" || return
     echo '{' >../out/.batch/batch.json && rm -r ../out/a
     run batch --videos v -m ../m --no-cache -o ../out && expect_code 1 || return
+    run batch --videos v -m ../m --no-cache -o ../out --restart --dry-run && expect_code 0 || return
     run batch --videos v -m ../m --no-cache -o ../out --restart -q && expect_code 0 && [ -e ../out/a/tracks.csv ]
 }
 
@@ -119,17 +120,17 @@ test_merge_later() {
     expect_code 0 && cmp "$work/later/out2/x/tracks.csv" "$work/single/b/tracks.csv"
 }
 
-# Two starts at once: one of them makes the list, and the other changes nothing.
+# Starts at once: one of them makes the list, and the others change nothing.
 test_two_at_once() {
     mkdir many && for i in $(seq 60); do ln v/a.mp4 many/$i.mp4; done
-    "$skitter" batch --videos many -m "$model" -o twice --split 4 --prepare >one 2>one.err &
-    local first=$!
-    batch --videos v -o twice --split 4 --prepare
-    wait $first
-    local lines
-    lines=$(cat twice/.batch/pieces/*/list | wc -l)
-    grep -q "looks after this batch" one.err || expect_in "looks after this batch" "$err" || expect_in "holds another batch" "$(cat one.err)$err" || return
-    grep -q "\"pieces\": $lines," twice/.batch/batch.json || fail "$lines pieces in the list; $(grep pieces twice/.batch/batch.json)"
+    local k i good lines
+    for k in 1 2 3; do
+        for i in 1 2 3; do "$skitter" batch --videos many -m "$model" -o twice$k --conf 0.$i --prepare >at.$i 2>at.$i.err & done
+        wait
+        good=$(cat at.? | wc -l) && lines=$(cat twice$k/.batch/pieces/*/list | wc -l)
+        [ "$good" -eq 1 ] && [ "$lines" -eq 60 ] && [ "$(grep -lE 'looks after this batch|holds another batch' at.?.err | wc -l)" -eq 2 ] ||
+            fail "$good of 3 began it, $lines pieces: $(cat at.?.err)" || return
+    done
 }
 
 test_plans() {
