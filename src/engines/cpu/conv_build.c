@@ -90,6 +90,15 @@ static sk_status need_f32(cpu_plan *plan, const sk_node *node, cpu_conv *c, sk_e
     return c->residual == SK_VALUE_NONE ? SK_OK : cpu_need_blocked(plan, c->residual, err);
 }
 
+/* Bytes where its values and weights are, else bf16 or f32. */
+static sk_status settle_form(cpu_plan *plan, const sk_node *node, cpu_conv *c, sk_error *err)
+{
+    bool low;
+    c->weights.bf16 = plan->bf16;
+    SK_TRY(cpu_conv_to_u8(plan, node, c, &low, err));
+    return low ? SK_OK : need_f32(plan, node, c, err);
+}
+
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_window *win = &node->a.conv.window;
@@ -135,11 +144,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
                               .kernel_h = win->kernel[0],
                               .kernel_w = win->kernel[1],
                               .bias = constant_f32(plan, bias)};
-    c.weights.bf16 = plan->bf16;
-    bool low;
-    SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
-    if (!low)
-        SK_TRY(need_f32(plan, node, &c, err));
+    SK_TRY(settle_form(plan, node, &c, err));
     if (depthwise) { /* block by block: the output's blocks are filled as the input's are */
         SK_TRY(cpu_need_blocked(plan, c.x, err));
         SK_TRY(cpu_make_like(plan, c.y, c.x, err));
@@ -223,11 +228,7 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
                                       .kernel_h = v.taps,
                                       .kernel_w = h.taps,
                                       .bias = constant_f32(plan, bias)};
-            c.weights.bf16 = plan->bf16;
-            bool low;
-            SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
-            if (!low)
-                SK_TRY(need_f32(plan, node, &c, err));
+            SK_TRY(settle_form(plan, node, &c, err));
             SK_TRY(cpu_need_blocked(plan, c.x, err));
             if (!made) /* all phases fill one map */
                 SK_TRY(cpu_make_blocked(plan, c.y, err));

@@ -85,18 +85,69 @@ static sk_status add_bias(gpu_plan *plan, const gpu_conv_shape *s, gpu_ref *ref,
     return gpu_add_bias(plan, s->bias, s->cout, ref, err);
 }
 
-/* Common to all convolution steps: output, input, residual. */
-static sk_status set_maps(gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s, sk_error *err)
+static gpu_ref ref_of(const gpu_plan *plan, sk_value v, bool kept)
 {
-    (void)err;
-    step->refs[0] = gpu_map_ref(plan, s->y);
-    step->refs[1] = gpu_map_ref(plan, s->x);
+    return kept ? gpu_kept_ref(plan, v) : gpu_map_ref(plan, v);
+}
+
+static int32_t pitch_of(const gpu_plan *plan, sk_value v, bool kept)
+{
+    return v == SK_VALUE_NONE ? 0 : kept ? gpu_kept_pitch(plan, v) : gpu_map_pitch(plan, v);
+}
+
+void gpu_conv_set_maps(const gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s, bool kept)
+{
+    step->refs[0] = ref_of(plan, s->y, kept);
+    step->refs[1] = ref_of(plan, s->x, kept);
     step->n_refs = 4;
     if (s->residual != SK_VALUE_NONE) {
-        step->refs[4] = gpu_map_ref(plan, s->residual);
+        step->refs[4] = ref_of(plan, s->residual, kept);
         step->n_refs = 5;
     }
-    return SK_OK;
+}
+
+gpu_conv_args gpu_conv_args_of(const gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, bool kept)
+{
+    return (gpu_conv_args){.n = s->n,
+                           .h = s->h,
+                           .w = s->w,
+                           .oh = s->oh,
+                           .ow = s->ow,
+                           .m = s->n * s->oh * s->ow,
+                           .stride = s->window.stride[0],
+                           .pad_y = s->window.pad[0],
+                           .pad_x = s->window.pad[1],
+                           .c8 = (kept ? gpu_round16(s->cin) : gpu_round8(s->cin)) / 8,
+                           .ldi = pitch_of(plan, s->x, kept),
+                           .ldo = pitch_of(plan, s->y, kept),
+                           .ldr = pitch_of(plan, s->residual, kept),
+                           .cout8 = gpu_round8(s->cout),
+                           .act = s->act,
+                           .residual_before = node->a.conv.residual_before_act,
+                           .residual_half = gpu_conv_has_half(plan, s),
+                           .alpha = s->alpha};
+}
+
+gpu_depthwise_args gpu_depthwise_args_of(const gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s,
+                                         bool kept)
+{
+    return (gpu_depthwise_args){.n = s->n,
+                                .h = s->h,
+                                .w = s->w,
+                                .oh = s->oh,
+                                .ow = s->ow,
+                                .k = s->kh,
+                                .stride = s->window.stride[0],
+                                .pad_y = s->window.pad[0],
+                                .pad_x = s->window.pad[1],
+                                .c8 = s->cin / 8,
+                                .ldi = pitch_of(plan, s->x, kept),
+                                .ldo = pitch_of(plan, s->y, kept),
+                                .ldr = pitch_of(plan, s->residual, kept),
+                                .act = s->act,
+                                .residual_before = node->a.conv.residual_before_act,
+                                .type = plan->type,
+                                .alpha = s->alpha};
 }
 
 /* --- the first convolution, from pictures --- */
@@ -216,25 +267,8 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_
     SK_TRY(gpu_add_depthwise_weights(plan, s->weights, &weights, err));
     SK_TRY(add_bias(plan, s, &bias, err));
     SK_TRY(gpu_add_step(plan, GPU_DEPTHWISE, node, &step, err));
-    SK_TRY(set_maps(plan, step, s, err));
-    step->args.depthwise =
-        (gpu_depthwise_args){.n = s->n,
-                             .h = s->h,
-                             .w = s->w,
-                             .oh = s->oh,
-                             .ow = s->ow,
-                             .k = s->kh,
-                             .stride = s->window.stride[0],
-                             .pad_y = s->window.pad[0],
-                             .pad_x = s->window.pad[1],
-                             .c8 = s->cin / 8,
-                             .ldi = gpu_map_pitch(plan, s->x),
-                             .ldo = gpu_map_pitch(plan, s->y),
-                             .ldr = s->residual != SK_VALUE_NONE ? gpu_map_pitch(plan, s->residual) : 0,
-                             .act = s->act,
-                             .residual_before = node->a.conv.residual_before_act,
-                             .type = plan->type,
-                             .alpha = s->alpha};
+    gpu_conv_set_maps(plan, step, s, false);
+    step->args.depthwise = gpu_depthwise_args_of(plan, node, s, false);
     step->refs[2] = weights;
     step->refs[3] = bias;
     gpu_conv_describe(step, s, "depthwise");
@@ -297,27 +331,9 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_
     gpu_ref bias;
     SK_TRY(add_bias(plan, s, &bias, err));
     SK_TRY(gpu_add_step(plan, GPU_CONV, node, &step, err));
-    SK_TRY(set_maps(plan, step, s, err));
+    gpu_conv_set_maps(plan, step, s, false);
     step->refs[3] = bias;
-    step->args.conv =
-        (gpu_conv_args){.n = s->n,
-                        .h = s->h,
-                        .w = s->w,
-                        .oh = s->oh,
-                        .ow = s->ow,
-                        .m = s->n * s->oh * s->ow,
-                        .stride = s->window.stride[0],
-                        .pad_y = s->window.pad[0],
-                        .pad_x = s->window.pad[1],
-                        .c8 = gpu_round8(s->cin) / 8,
-                        .ldi = gpu_map_pitch(plan, s->x),
-                        .ldo = gpu_map_pitch(plan, s->y),
-                        .ldr = s->residual != SK_VALUE_NONE ? gpu_map_pitch(plan, s->residual) : 0,
-                        .cout8 = gpu_round8(s->cout),
-                        .act = s->act,
-                        .residual_before = node->a.conv.residual_before_act,
-                        .residual_half = gpu_conv_has_half(plan, s),
-                        .alpha = s->alpha};
+    step->args.conv = gpu_conv_args_of(plan, node, s, false);
     gpu_conv_describe(step, s, "conv");
     if (then)
         set_then(plan, step, then);
@@ -412,7 +428,7 @@ static sk_status build_any(gpu_plan *plan, const sk_node *node, const gpu_conv_s
                     w[((size_t)o * (size_t)per + (size_t)c) * (size_t)taps + (size_t)t];
     SK_TRY(add_bias(plan, s, &bias, err));
     SK_TRY(gpu_add_step(plan, GPU_CONV_ANY, node, &step, err));
-    SK_TRY(set_maps(plan, step, s, err));
+    gpu_conv_set_maps(plan, step, s, false);
     step->args.conv_any =
         (gpu_conv_any_args){.n = s->n,
                             .h = s->h,

@@ -20,4 +20,11 @@ bool gpu_conv_is_depthwise(const gpu_plan *plan, const gpu_conv_shape *s);
 bool gpu_conv_has_half(const gpu_plan *plan, const gpu_conv_shape *s);
 void gpu_conv_describe(gpu_step *step, const gpu_conv_shape *s, const char *kernel);
 
+/* Common to convolution steps: output, input, residual, and what a kernel is told of them. `kept`: values as they are kept, bytes
+ * where they have a rule; else their maps of f16. */
+void gpu_conv_set_maps(const gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s, bool kept);
+gpu_conv_args gpu_conv_args_of(const gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, bool kept);
+gpu_depthwise_args gpu_depthwise_args_of(const gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s,
+                                         bool kept);
+
 #endif

@@ -76,18 +76,6 @@ static sk_status add_factors(gpu_plan *plan, const gpu_conv_shape *s, const gpu_
     return SK_OK;
 }
 
-/* Output, input, residual; what is read and written in which form. */
-static void set_maps(const gpu_plan *plan, gpu_step *step, const gpu_conv_shape *s)
-{
-    step->refs[0] = gpu_kept_ref(plan, s->y);
-    step->refs[1] = gpu_kept_ref(plan, s->x);
-    step->n_refs = 4;
-    if (s->residual != SK_VALUE_NONE) {
-        step->refs[4] = gpu_kept_ref(plan, s->residual);
-        step->n_refs = 5;
-    }
-}
-
 static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s,
                                  gpu_ref factors, sk_error *err)
 {
@@ -100,26 +88,10 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_
         for (int32_t c = 0; c < s->cin; c++)
             ((int8_t *)data)[((k / 3) * s->cin + c) * 4 + k % 3] = (int8_t)weight_of(plan, s, scales, c, k);
     SK_TRY(gpu_add_step(plan, GPU_DEPTHWISE, node, &step, err));
-    set_maps(plan, step, s);
-    step->args.depthwise =
-        (gpu_depthwise_args){.n = s->n,
-                             .h = s->h,
-                             .w = s->w,
-                             .oh = s->oh,
-                             .ow = s->ow,
-                             .k = 3,
-                             .stride = 1,
-                             .pad_y = s->window.pad[0],
-                             .pad_x = s->window.pad[1],
-                             .c8 = s->cin / 8,
-                             .ldi = gpu_kept_pitch(plan, s->x),
-                             .ldo = gpu_kept_pitch(plan, s->y),
-                             .ldr = s->residual != SK_VALUE_NONE ? gpu_kept_pitch(plan, s->residual) : 0,
-                             .act = s->act,
-                             .residual_before = node->a.conv.residual_before_act,
-                             .type = GPU_U8,
-                             .alpha = s->alpha,
-                             .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act)};
+    gpu_conv_set_maps(plan, step, s, true);
+    step->args.depthwise = gpu_depthwise_args_of(plan, node, s, true);
+    step->args.depthwise.type = GPU_U8;
+    step->args.depthwise.bytes = gpu_bytes_to(plan, s->y, s->residual, s->act);
     step->refs[2] = weights;
     step->refs[3] = factors;
     step->args.depthwise.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
@@ -132,29 +104,11 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_
 {
     gpu_step *step;
     SK_TRY(gpu_add_step(plan, GPU_CONV, node, &step, err));
-    set_maps(plan, step, s);
+    gpu_conv_set_maps(plan, step, s, true);
     step->bytes = 1;
     step->refs[3] = factors;
-    step->args.conv =
-        (gpu_conv_args){.n = s->n,
-                        .h = s->h,
-                        .w = s->w,
-                        .oh = s->oh,
-                        .ow = s->ow,
-                        .m = s->n * s->oh * s->ow,
-                        .stride = s->window.stride[0],
-                        .pad_y = s->window.pad[0],
-                        .pad_x = s->window.pad[1],
-                        .c8 = gpu_round16(s->cin) / 8,
-                        .ldi = gpu_kept_pitch(plan, s->x),
-                        .ldo = gpu_kept_pitch(plan, s->y),
-                        .ldr = s->residual != SK_VALUE_NONE ? gpu_kept_pitch(plan, s->residual) : 0,
-                        .cout8 = gpu_round8(s->cout),
-                        .act = s->act,
-                        .residual_before = node->a.conv.residual_before_act,
-                        .residual_half = gpu_conv_has_half(plan, s),
-                        .alpha = s->alpha,
-                        .bytes = gpu_bytes_to(plan, s->y, s->residual, s->act)};
+    step->args.conv = gpu_conv_args_of(plan, node, s, true);
+    step->args.conv.bytes = gpu_bytes_to(plan, s->y, s->residual, s->act);
     step->args.conv.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
     gpu_conv_describe(step, s, "conv u8");
     if (gpu_config_guess(plan, step) < 0)
