@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
+#include "media/text_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +154,12 @@ static sk_status read_plan(const sk_args *args, const char *path, bool checked, 
     static const sk_batch_plan_keys keys = {kind, near, NULL};
     sk_problems problems = {0};
     size_t bytes = 0;
+    if (sk_path_is_video(path) || sk_file_is_directory(path))
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "%s: not a plan; videos and folders of them are named by --videos: skitter batch --videos "
+            "'%s' --model M -o RESULTS",
+            path, path);
     SK_TRY(sk_file_read(path, 2 * SK_BATCH_PLAN_BYTES, &a->text, &bytes, err));
     sk_status status = sk_batch_plan_read(a->text, bytes, path, &keys, &a->plan, &problems, err);
     if (status == SK_OK && checked)

@@ -136,6 +136,9 @@ test_two_at_once() {
 test_plans() {
     printf 'command: track\nvideos: [v/a.mp4, v/b.mp4]\nmodel: %s\nno-cache: yes\nout: planned\nsplit: 8\nlooks: off\n' "$model" >plan.yaml
     run batch plan.yaml -q && expect_code 0 && same single planned && run batch status plan.yaml && expect_in "2 of 2 videos" "$out" || return
+    run batch v/a.mp4 -m "$model" # videos where the plan belongs: said, not read as YAML
+    expect_code 2 && expect_in "v/a.mp4: not a plan" "$err" && expect_in "skitter batch --videos 'v/a.mp4'" "$err" || return
+    run batch v -m "$model" && expect_code 2 && expect_in "skitter batch --videos 'v'" "$err" || return
     sed 's|v/a.mp4|gone.mp4|; s|^model: .*|model: gone.pt|' plan.yaml >gone.yaml # the data is in the archive by now
     run batch status gone.yaml && expect_code 0 && expect_in "2 of 2 videos" "$out" || return
     printf 'videos: [v/a.mp4, no*.mp4]\nmodl: x\nmodel: no.pt\nconf: 3\nout: y\nsave-crops: true\nout: z\nworkers: [1, [2]]\nloop:\n' >wrong.yaml
