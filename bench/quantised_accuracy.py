@@ -31,6 +31,7 @@ def parse():
     p.add_argument("--scenes", type=int, default=6, help="of each kind")
     p.add_argument("--first", type=int, default=0, help="number of the first scene")
     p.add_argument("--calibrations", type=int, default=2)
+    p.add_argument("--first-calibration", type=int, default=0, help="number of the first scene to calibrate with")
     p.add_argument("--goal", type=float, default=0.5, help="points of AP that may be lost")
     p.add_argument("--folder", default=str(pathlib.Path(__file__).resolve().parent.parent / "share/models"))
     p.add_argument("--work", help="a folder that is kept: scenes and f32's results are made once")
@@ -109,7 +110,7 @@ def run(bench):
         print(f"{model:<9} {'f32':<6} {'':>10} {'':>9}" + "".join(" " + cell(*plain[k]) for k in KINDS), flush=True)
         for precision in args.precisions:
             lost = {k: [] for k in KINDS}
-            for c in range(args.calibrations):
+            for c in range(args.first_calibration, args.first_calibration + args.calibrations):
                 video, _ = bench.scene("mixed", CALIBRATION + c, 8, 6)
                 file = bench.work / f"{model}-{precision}-{c}.skq"
                 told = json.loads(bench.skitter("quantize", "-q", bench.source(model), "--data", video, "--precision", precision,

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/precisions.h"
 #include "cli/shared_options.h"
 #include "models/quantised.h"
 #include "ros/dds_api.h"
@@ -71,6 +72,7 @@ static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, s
         for (int32_t d = 0; d < row->n_devices; d++)
             sk_json_string(&j, row->devices[d]);
         sk_json_close(&j);
+        sk_cli_json_precisions(&j, sk_engine_can(sk_runtime_name((sk_runtime)i)));
         sk_json_close(&j);
     }
     sk_json_close(&j);
@@ -104,6 +106,7 @@ static void print_table(const sk_runtimes_view *view)
 {
     const char *good = sk_cli_style(stdout, SK_STYLE_GREEN), *dim = sk_cli_style(stdout, SK_STYLE_DIM),
                *end = sk_cli_style(stdout, SK_STYLE_END);
+    char precisions[SK_PRECISIONS_TEXT];
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
         const sk_probe_row *row = &view->rows[i];
         printf("%s%-10s %-3s%s  %s\n", row->available ? good : dim, sk_runtime_name((sk_runtime)i),
@@ -114,7 +117,9 @@ static void print_table(const sk_runtimes_view *view)
         for (int32_t d = 0; d < row->n_devices; d++)
             printf("%16s%s\n", "", row->devices[d]);
         if (row->available)
-            printf("%16s%s\n", "", row->reason);
+            printf("%16scomputes in %s\n%16s%s\n", "",
+                   sk_cli_precisions(sk_engine_can(sk_runtime_name((sk_runtime)i)), precisions), "",
+                   row->reason);
         else if (row->remedy[0])
             printf("%16s-> %s\n", "", row->remedy);
     }

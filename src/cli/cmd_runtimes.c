@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/precisions.h"
 #include "cli/shared_options.h"
 #include "engines/engine.h"
 
@@ -42,11 +43,7 @@ static void json_options(sk_json *j)
         sk_json_object(j);
         sk_json_key_string(j, "name", e->name);
         sk_json_key_string(j, "device", sk_device_kind_name(e->can.device));
-        sk_json_key_array(j, "precisions");
-        for (int p = SK_PRECISION_F32; p <= SK_PRECISION_TF32; p++)
-            if (e->can.precisions & 1u << p)
-                sk_json_string(j, sk_precision_name((sk_precision)p));
-        sk_json_close(j);
+        sk_cli_json_precisions(j, &e->can);
         sk_json_key_array(j, "options");
         for (const sk_engine_option *o = e->options; o && o->key; o++) {
             sk_json_object(j);
@@ -91,9 +88,12 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
 
 static void print_table(const sk_runtime_gate *gate)
 {
-    for (int32_t i = 0; i < gate->n_allowed; i++)
-        printf("%-10s %-12s %s\n", sk_runtime_name(gate->allowed[i]), sk_runtime_label(gate->allowed[i]),
-               sk_runtime_meaning(gate->allowed[i]));
+    char precisions[SK_PRECISIONS_TEXT];
+    for (int32_t i = 0; i < gate->n_allowed; i++) {
+        const char *name = sk_runtime_name(gate->allowed[i]);
+        printf("%-10s %-12s %s: %s\n", name, sk_runtime_label(gate->allowed[i]),
+               sk_runtime_meaning(gate->allowed[i]), sk_cli_precisions(sk_engine_can(name), precisions));
+    }
     bool any = false;
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
         if (gate->is_allowed[i])
@@ -104,25 +104,14 @@ static void print_table(const sk_runtime_gate *gate)
     }
 }
 
-static void print_precisions(uint32_t bits)
-{
-    bool any = false;
-    for (int p = SK_PRECISION_F32; p <= SK_PRECISION_TF32; p++)
-        if (bits & 1u << p) {
-            printf("%s%s", any ? ", " : "", sk_precision_name((sk_precision)p));
-            any = true;
-        }
-}
-
 /* Every engine there is, here or not: what it can, and its options. */
 static void print_options(void)
 {
-    char takes[128];
+    char takes[128], precisions[SK_PRECISIONS_TEXT];
     for (int32_t i = 0; i < sk_engine_count(); i++) {
         const sk_engine *e = sk_engine_at(i);
-        printf("%s%-10s %s; ", i ? "\n" : "", e->name, sk_device_kind_name(e->can.device));
-        print_precisions(e->can.precisions);
-        printf(" (%s)%s%s\n", sk_precision_name(sk_precision_settle(&e->can, SK_PRECISION_AUTO)),
+        printf("%s%-10s %s; %s%s%s\n", i ? "\n" : "", e->name, sk_device_kind_name(e->can.device),
+               sk_cli_precisions(&e->can, precisions),
                e->can.free_shapes ? "; any shape at once" : "; a file for each shape",
                e->can.same_bits ? "; the same bits with any number of threads" : "");
         for (const sk_engine_option *o = e->options; o && o->key; o++)
@@ -163,7 +152,9 @@ const sk_command sk_command_runtimes = {
     .description =
         "With models, or several pipelines, only what all of them can use is allowed; for everything else "
         "the list "
-        "says which pipeline or which probe excluded it. docs/troubleshooting.md answers what to do then.",
+        "says which pipeline or which probe excluded it. What a runtime computes in unless --precision says "
+        "otherwise comes first; i8 is for models of 'skitter quantize'. docs/troubleshooting.md answers what "
+        "to do then.",
     .operands = operands,
     .options = options,
     .examples = examples,

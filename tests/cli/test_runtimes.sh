@@ -25,6 +25,22 @@ test_doctor_has_a_row_for_every_runtime() {
     grep -Eq "^cpu +yes" <<<"$out" || fail "the processor must always work: $out"
 }
 
+# What each computes in, the usual one first, without a flag that asks for it.
+test_precisions_are_listed() {
+    run doctor && expect_in "computes in f32, bf16, i8" "$out" || return 1
+    run runtimes && expect_in "on the processor: f32, bf16, i8" "$out" || return 1
+    run runtimes --options && expect_in "NVIDIA GPU; f16, f32, " "$out" || return 1
+    run doctor --json && expect_code 0 && expect_in '"precisions"' "$out" || return 1
+    echo "$out" >"$work/doctor.json"
+    python3 -c '
+import json, sys
+rows = {r["name"]: r["precisions"] for r in json.load(open(sys.argv[1]))["runtimes"]}
+assert rows["cpu"] == ["f32", "bf16", "i8"], rows
+assert rows["cuda"][0] == "f16" and "i8" in rows["cuda"], rows
+assert rows["onnx_cpu"] == ["f32", "f16", "i8"], rows
+' "$work/doctor.json" || fail "doctor --json: $out"
+}
+
 test_engines_options_are_listed_and_checked() {
     run runtimes --options && expect_code 0 && expect_in "winograd=on|off (on)" "$out" &&
         expect_in "device=CPU|GPU" "$out" && expect_in "no options" "$out" || return 1
