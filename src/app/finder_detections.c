@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 sk_status sk_finder_detections_identity(const char *path, sk_text *out, sk_error *err)
@@ -63,10 +64,37 @@ static void end(void *context)
     (void)context;
 }
 
+/* Crops are cut around boxes: poses that came without one get the one around their points. */
+static void box_poses(sk_annotation_set *set)
+{
+    for (size_t i = 0; i < set->n_items; i++) {
+        sk_annotation *a = &set->items[i];
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        if (!(a->has & SK_HAS_KEYPOINTS) || (a->has & (SK_HAS_BOX | SK_HAS_OBB)))
+            continue;
+        for (int32_t k = 0; k < set->n_keypoints; k++) {
+            const sk_annotation_point *p = &set->points[a->first + (size_t)k];
+            if (!isfinite(p->x) || !isfinite(p->y))
+                continue;
+            low[0] = fmin(low[0], p->x), low[1] = fmin(low[1], p->y);
+            high[0] = fmax(high[0], p->x), high[1] = fmax(high[1], p->y);
+        }
+        if (!isfinite(low[0])) /* nothing of it was seen */
+            continue;
+        for (int d = 0; d < 2; d++) {
+            a->box[d] = low[d];
+            a->box[2 + d] = fmax(high[d] - low[d], 1);
+        }
+        a->has |= SK_HAS_BOX;
+        set->has |= SK_HAS_BOX;
+    }
+}
+
 sk_status sk_finder_detections_open(const char *path, double body, sk_finder_detections *f, sk_error *err)
 {
     SK_TRY(sk_finder_detections_read(path, &f->set, err));
     SK_TRY(sk_annotations_as_detections(path, body, &f->set, err));
+    box_poses(&f->set);
     SK_TRY(sk_given_classes_of(&f->set, &f->classes, err));
     SK_TRY(sk_given_frames_open(path, &f->set, f->classes.number, &f->frames, err));
     SK_TRY(sk_finder_detections_identity(path, &f->identity, err));

@@ -7,7 +7,6 @@
 #include "models/onnx_export.h"
 #include "runner/network.h"
 #include "skitter/version.h"
-#include "tasks/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +21,8 @@ static const struct {
 
 void sk_quantize_defaults(sk_quantize_settings *settings)
 {
-    *settings = (sk_quantize_settings){.frames = 100, .percent = 99.99};
+    *settings =
+        (sk_quantize_settings){.frames = 100, .percent = 99.99, .confidence = 0.25f, .peak_threshold = 0.2f};
 }
 
 void sk_quantize_begin(sk_quantize_job *job, const char *step, int64_t total)
@@ -60,11 +60,6 @@ static sk_status check_model(const sk_model *model, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "%s: is in eight bits already; give the model it was made from%s%s",
                        model->path, model->quantised ? ": " : "",
                        model->quantised ? model->quantised->source : "");
-    if (!sk_family_role(model).whole_frames)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: looks at crops around animals that another model finds, and frames alone do not "
-                       "say where they are; models that take whole frames can be made to eight bits",
-                       model->path);
     return SK_OK;
 }
 
@@ -237,6 +232,8 @@ static void about(const sk_quantize_job *job, sk_quantised *q)
     snprintf(q->source, sizeof q->source, "%.255s", sk_path_name(job->model->path));
     snprintf(q->source_sha256, sizeof q->source_sha256, "%s", job->model->content_hash);
     snprintf(q->data, sizeof q->data, "%.255s", sk_path_name(s->data));
+    if (job->finder)
+        snprintf(q->finder, sizeof q->finder, "%.255s", sk_path_name(job->finder->path));
     snprintf(q->made_by, sizeof q->made_by, "%.31s", sk_version_text());
     q->frames = sk_quantize_count(job, false);
 }
@@ -247,6 +244,7 @@ static void job_free(sk_quantize_job *job)
     sk_free(job->sensitivity);
     sk_quantise_plan_close(&job->plan);
     sk_quantize_frames_free(job);
+    sk_quantize_finder_close(job);
     sk_graph_close(&job->graph);
 }
 
@@ -276,6 +274,7 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     job.model = model;
     SK_TRY_GOTO(check_model(model, err));
     SK_TRY_GOTO(sk_net_engine("cpu", &job.engine, err));
+    SK_TRY_GOTO(sk_quantize_finder_open(&job, err));
     SK_TRY_GOTO(sk_quantise_prepare(model->graph, &job.graph, err));
     SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));

@@ -19,7 +19,10 @@ typedef struct sk_quantize_settings {
     const char *output; /* .skq */
     const char *report; /* JSON; null: none */
     const char *truth;  /* of the frames, as `eval` reads it; null: none */
-    int32_t frames;     /* to make it with; a quarter as many more are measured on. Default 100 */
+    /* Where the model looks at crops of animals: who finds these, a model or a file of detections, as `eval` reads it. Not both. */
+    const char *finder, *detections;
+    int32_t frames; /* to make it with; a quarter as many more are measured on. Default 100 */
+    float confidence, peak_threshold; /* what counts as found; 0.25 and 0.2 */
     sk_quantize_precision precision;
     sk_range_method ranges;
     double percent;        /* SK_RANGE_PERCENTILE */

@@ -11,27 +11,34 @@
 /* The f32 network over the frames, with values inside of it as outputs. A session has 32 outputs at most, so values are
  * looked at in shares, each by a session of its own. */
 
-sk_status sk_quantize_session(sk_quantize_job *job, const sk_graph *graph, const sk_value *outputs,
-                              int32_t n_outputs, bool cut_tail, sk_precision precision, sk_session **out,
-                              sk_error *err)
+sk_status sk_quantize_open_network(const sk_quantize_job *job, const sk_model *model,
+                                   const sk_task_plan *plan, const sk_graph *graph, bool cut_tail,
+                                   sk_precision precision, sk_session **out, sk_error *err)
 {
-    sk_graph *copy = NULL;
     sk_session_settings s = sk_session_defaults();
-    const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);
-    sk_shape shape = sk_shape_of(4, 1, (int64_t)job->channels, (int64_t)job->height, (int64_t)job->width);
-    sk_status status = SK_OK;
+    sk_shape shape = sk_shape_of(4, 1, (int64_t)plan->channels, (int64_t)plan->height, (int64_t)plan->width);
     s.threads = job->s->threads;
     s.precision = precision;
     s.tail = cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
-    s.input = job->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    s.input = plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     s.scale = plan->scale;
     for (int c = 0; c < 3; c++) {
         s.mean[c] = plan->mean[c];
         s.std[c] = plan->std[c] != 0 ? plan->std[c] : 1;
     }
-    s.model_key = job->model->content_hash;
+    s.model_key = model->content_hash;
     s.cache_dir = ""; /* networks that are looked at once leave no timings behind */
     snprintf(s.options, sizeof s.options, "tune=off");
+    return sk_session_open(job->engine, graph, &shape, 1, &s, out, err);
+}
+
+sk_status sk_quantize_session(sk_quantize_job *job, const sk_graph *graph, const sk_value *outputs,
+                              int32_t n_outputs, bool cut_tail, sk_precision precision, sk_session **out,
+                              sk_error *err)
+{
+    sk_graph *copy = NULL;
+    const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);
+    sk_status status = SK_OK;
     SK_TRY(sk_graph_clone(graph, &copy, err));
     if (n_outputs > 0) {
         memcpy(copy->outputs, outputs, (size_t)n_outputs * sizeof *outputs);
@@ -39,16 +46,14 @@ sk_status sk_quantize_session(sk_quantize_job *job, const sk_graph *graph, const
         status = sk_graph_remove_dead(copy, err);
     }
     if (status == SK_OK)
-        status = sk_session_open(job->engine, copy, &shape, 1, &s, out, err);
+        status = sk_quantize_open_network(job, job->model, plan, copy, cut_tail, precision, out, err);
     sk_graph_close(&copy);
     return status;
 }
 
-sk_status sk_quantize_run_frame(const sk_quantize_job *job, sk_session *session,
-                                const sk_quantize_frame *frame, sk_tensor *outputs, sk_error *err)
+sk_status sk_quantize_run_input(sk_session *session, const void *data, sk_tensor *outputs, sk_error *err)
 {
-    (void)job;
-    sk_session_input input = {.data = frame->input};
+    sk_session_input input = {.data = data};
     return sk_session_run(session, &input, 1, outputs, sk_session_about(session)->n_outputs, err);
 }
 
@@ -172,10 +177,10 @@ static sk_status look_at_share(sk_quantize_job *job, watching *w, int32_t first,
     for (int32_t i = 0; i < count; i++)
         outputs[i] = w->items[first + i].value;
     SK_TRY(sk_quantize_session(job, job->graph, outputs, count, false, SK_PRECISION_F32, &session, err));
-    for (int32_t f = 0; f < job->n_frames; f++) {
-        if (job->frames[f].held)
+    for (size_t f = 0; f < job->n_inputs; f++) {
+        if (job->inputs[f].held)
             continue;
-        SK_TRY_GOTO(sk_quantize_run_frame(job, session, &job->frames[f], seen, err));
+        SK_TRY_GOTO(sk_quantize_run_input(session, job->inputs[f].data, seen, err));
         for (int32_t i = 0; i < count; i++)
             look(&w->items[first + i], &seen[i]);
         SK_TRY_GOTO(sk_quantize_tick(job, err));
@@ -246,7 +251,7 @@ sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report
     sk_status status = SK_OK;
     SK_TRY_GOTO(watch_values(job, &w, err));
     int32_t shares = (w.count + SK_SESSION_MAX_OUTPUTS - 1) / SK_SESSION_MAX_OUTPUTS;
-    sk_quantize_begin(job, "calibrating", (int64_t)shares * sk_quantize_count(job, false));
+    sk_quantize_begin(job, "calibrating", (int64_t)shares * sk_quantize_inputs(job, false));
     for (int32_t first = 0; first < w.count; first += SK_SESSION_MAX_OUTPUTS) {
         int32_t count = w.count - first < SK_SESSION_MAX_OUTPUTS ? w.count - first : SK_SESSION_MAX_OUTPUTS;
         SK_TRY_GOTO(look_at_share(job, &w, first, count, err));

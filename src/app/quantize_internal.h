@@ -2,23 +2,43 @@
 #ifndef SK_APP_QUANTIZE_INTERNAL_H
 #define SK_APP_QUANTIZE_INTERNAL_H
 
+#include "app/finder_detections.h"
 #include "app/quantize.h"
 #include "base/instances.h"
 #include "engines/engine.h"
-#include "tasks/stage.h"
+#include "tasks/arrange.h"
 
 /* The parts of sk_quantize_run. */
 
 #define SK_QUANTIZE_MOST_SIZES 64
 
-/* A frame as the network's input. */
+/* A frame, and what the network is given of it: the whole, or crops around what was found in it. */
 typedef struct sk_quantize_frame {
-    void *input;
-    int32_t stage; /* which of the stages reads its results */
-    bool held;     /* for measuring; not to calibrate with */
-    int64_t index; /* in its video */
-    char *name;    /* of a picture; null: a video's */
+    int32_t first, count; /* of the job's inputs */
+    int32_t stage;        /* which of the stages reads its results */
+    bool held;            /* for measuring; not to calibrate with */
+    int64_t index;        /* in its video */
+    char *name;           /* of a picture; null: a video's */
+    sk_instances found;   /* crops: where they lie; of frames that are held */
 } sk_quantize_frame;
+
+/* One input of the network. */
+typedef struct sk_quantize_input {
+    void *data;
+    bool held; /* as its frame */
+} sk_quantize_input;
+
+/* For frames of one size. */
+typedef struct sk_quantize_stage {
+    int32_t width, height;
+    sk_task_stage *stage;
+    /* crops: who finds */
+    sk_task_stage *finder;
+    sk_session *finder_network; /* null: a file */
+    void *finder_input;
+    sk_instances found; /* of the frame in hand */
+    sk_instances unused;
+} sk_quantize_stage;
 
 typedef struct sk_quantize_job {
     const sk_quantize_settings *s;
@@ -30,11 +50,14 @@ typedef struct sk_quantize_job {
     bool u8;
     int32_t n_frames;
     sk_quantize_frame *frames;
+    size_t n_inputs, inputs_capacity;
+    sk_quantize_input *inputs;
     int32_t n_stages;
-    struct {
-        int32_t width, height;
-        sk_task_stage *stage;
-    } stages[SK_QUANTIZE_MOST_SIZES];
+    sk_quantize_stage stages[SK_QUANTIZE_MOST_SIZES];
+    /* who finds what crops lie around; null: the network takes whole frames */
+    sk_model *finder;
+    sk_finder_detections file; /* its detections, where no model finds */
+    sk_task_description gives; /* what both, or the model alone, find */
     /* numbers */
     sk_quantise_plan *plan;    /* all that can be */
     sk_quantise_scale *scales; /* one a value of the graph; only those of the plan's values are set */
@@ -52,16 +75,35 @@ void sk_quantize_begin(sk_quantize_job *job, const char *step, int64_t total);
 /* quantize_frames.c: reads and fits in. */
 sk_status sk_quantize_read(sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
 void sk_quantize_frames_free(sk_quantize_job *job);
-int32_t sk_quantize_count(const sk_quantize_job *job, bool held);
+int32_t sk_quantize_count(const sk_quantize_job *job, bool held);  /* frames */
+int32_t sk_quantize_inputs(const sk_quantize_job *job, bool held); /* of the network */
+sk_task_settings sk_quantize_task_settings(const sk_quantize_job *job);
+
+/* quantize_finder.c: who finds the animals that a network looks at, where it takes crops. */
+sk_status sk_quantize_finder_open(sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
+void sk_quantize_finder_close(sk_quantize_job *job);
+/* The frames that its file has detections in, so many spread over all; freed by sk_free. */
+sk_status sk_quantize_finder_frames(const sk_quantize_job *job, int64_t wanted, sk_frame_range **out,
+                                    int32_t *count, sk_error *err) SK_MUST_CHECK;
+/* The finder's part of a stage, for frames of its size; closed with it, also half-way. */
+sk_status sk_quantize_finder_stage(sk_quantize_job *job, sk_quantize_stage *stage,
+                                   sk_error *err) SK_MUST_CHECK;
+void sk_quantize_finder_stage_close(sk_quantize_stage *stage);
+/* Where the crops of a frame lie; *found is the stage's, or the file's until the next frame. */
+sk_status sk_quantize_find(sk_quantize_job *job, sk_quantize_stage *stage, const sk_frame *frame,
+                           const sk_instances **found, sk_error *err) SK_MUST_CHECK;
 
 /* quantize_calibrate.c */
 /* A session on this graph (its outputs as they are, or these values); f32 unless `precision` says otherwise. */
 sk_status sk_quantize_session(sk_quantize_job *job, const sk_graph *graph, const sk_value *outputs,
                               int32_t n_outputs, bool cut_tail, sk_precision precision, sk_session **out,
                               sk_error *err) SK_MUST_CHECK;
-sk_status sk_quantize_run_frame(const sk_quantize_job *job, sk_session *session,
-                                const sk_quantize_frame *frame, sk_tensor *outputs,
+sk_status sk_quantize_run_input(sk_session *session, const void *data, sk_tensor *outputs,
                                 sk_error *err) SK_MUST_CHECK;
+/* The same for any model's network, as it is. */
+sk_status sk_quantize_open_network(const sk_quantize_job *job, const sk_model *model,
+                                   const sk_task_plan *plan, const sk_graph *graph, bool cut_tail,
+                                   sk_precision precision, sk_session **out, sk_error *err) SK_MUST_CHECK;
 /* Scales and means by the frames that are not held; how far layers reach goes to the report's rows. */
 sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report,
                                 sk_error *err) SK_MUST_CHECK;

@@ -10,6 +10,8 @@
 
 /* What is found in eight bits against what f32 finds, on the frames held back. */
 
+#define LEAST_CORRELATED 16 /* of two or three numbers (a crop's classes) a correlation says nothing */
+
 /* Numbers of which the median and the 95th percentile are wanted. */
 typedef struct sample {
     double *items;
@@ -47,6 +49,7 @@ typedef struct tally {
     double agreement, heads_pcc;
     int64_t counted;
     sk_quantize_truth *truth; /* null: none */
+    bool given;               /* somebody else finds the animals */
 } tally;
 
 /* The farthest two points' distance: how large a pose is. */
@@ -78,12 +81,16 @@ static double nearness(const sk_instances *a, const sk_found *x, const sk_instan
         if (!isnan(p[i].x) && !isnan(q[i].x))
             sum += fmax(0, 1 - hypot((double)(p[i].x - q[i].x), (double)(p[i].y - q[i].y)) / (0.1 * size));
     }
-    return n ? sum / n : 0;
+    return n ? sum / n : 1;
 }
 
-static double similarity(const sk_instances *a, const sk_found *x, const sk_instances *b, const sk_found *y)
+/* `given`: boxes are those of somebody else, who found what both looked at. */
+static double similarity(const sk_instances *a, const sk_found *x, const sk_instances *b, const sk_found *y,
+                         bool given)
 {
     uint32_t both = x->has & y->has;
+    if (given && a->n_keypoints > 0 && x->class_id == y->class_id)
+        return (x->has ^ y->has) & SK_HAS_KEYPOINTS ? 0 : nearness(a, x, b, y);
     if (x->class_id != y->class_id)
         return 0;
     if (both & SK_HAS_OBB) {
@@ -140,7 +147,7 @@ static sk_status compare_frame(tally *t, const sk_instances *a, const sk_instanc
         int32_t best = -1;
         double most = 0.5;
         for (int32_t k = 0; k < b->count; k++) {
-            double s = taken[k] ? 0 : similarity(a, &a->items[i], b, &b->items[k]);
+            double s = taken[k] ? 0 : similarity(a, &a->items[i], b, &b->items[k], t->given);
             if (s >= most) {
                 most = s;
                 best = k;
@@ -182,21 +189,46 @@ static double correlation(const sk_tensor *a, const sk_tensor *b)
     return vx > 0 && vy > 0 ? (xy - sx * sy / n) / sqrt(vx * vy) : 1;
 }
 
-static sk_status measure_frame(sk_quantize_job *job, sk_session *plain, sk_session *narrow,
-                               const sk_quantize_frame *frame, sk_instances found[2], tally *t, sk_error *err)
+static void compare_heads(const sk_tensor *a, const sk_tensor *b, int32_t n, tally *t)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].dtype == SK_DTYPE_F32 && sk_shape_equal(&a[i].shape, &b[i].shape) &&
+            sk_shape_count(&a[i].shape) >= LEAST_CORRELATED)
+            t->heads_pcc = fmin(t->heads_pcc, correlation(&a[i], &b[i]));
+}
+
+/* What a network finds in a frame. `other`: another whose heads are compared with its; null: none. */
+static sk_status find_in(sk_quantize_job *job, sk_session *network, sk_session *other,
+                         const sk_quantize_frame *frame, sk_instances *out, tally *t, sk_error *err)
 {
     sk_tensor a[SK_SESSION_MAX_OUTPUTS], b[SK_SESSION_MAX_OUTPUTS];
     sk_task_stage *stage = job->stages[frame->stage].stage;
-    int32_t n = sk_session_about(plain)->n_outputs;
-    SK_TRY(sk_quantize_run_frame(job, plain, frame, a, err));
-    SK_TRY(sk_quantize_run_frame(job, narrow, frame, b, err));
-    for (int32_t i = 0; i < n; i++)
-        if (a[i].dtype == SK_DTYPE_F32 && sk_shape_equal(&a[i].shape, &b[i].shape))
-            t->heads_pcc = fmin(t->heads_pcc, correlation(&a[i], &b[i]));
-    SK_TRY(sk_task_stage_result(stage, a, n, 0, sk_session_about(plain)->outputs_form, &found[0], err));
-    SK_TRY(sk_task_stage_result(stage, b, n, 0, sk_session_about(narrow)->outputs_form, &found[1], err));
-    for (int i = 0; i < 2; i++)
-        sk_task_stage_keep(stage, &found[i]);
+    const sk_session_info *about = sk_session_about(network);
+    const int32_t n = about->n_outputs;
+    sk_crop_list list;
+    if (job->finder)
+        SK_TRY(sk_task_stage_find_crops(stage, &frame->found, out, &list, err));
+    for (int32_t i = 0; i < frame->count; i++) {
+        const void *input = job->inputs[frame->first + i].data;
+        SK_TRY(sk_quantize_run_input(network, input, a, err));
+        if (other) {
+            SK_TRY(sk_quantize_run_input(other, input, b, err));
+            compare_heads(a, b, n, t);
+        }
+        SK_TRY(job->finder ? sk_task_stage_crop_result(stage, i, a, n, 0, about->outputs_form, out, err)
+                           : sk_task_stage_result(stage, a, n, 0, about->outputs_form, out, err));
+    }
+    if (job->finder)
+        SK_TRY(sk_task_stage_crops_end(stage, out, err));
+    sk_task_stage_keep(stage, out);
+    return SK_OK;
+}
+
+static sk_status measure_frame(sk_quantize_job *job, sk_session *plain, sk_session *narrow,
+                               const sk_quantize_frame *frame, sk_instances found[2], tally *t, sk_error *err)
+{
+    SK_TRY(find_in(job, plain, narrow, frame, &found[0], t, err));
+    SK_TRY(find_in(job, narrow, NULL, frame, &found[1], t, err));
     for (int i = 0; t->truth && i < 2; i++)
         SK_TRY(sk_quantize_truth_add(t->truth, i, frame, &found[i], err));
     return compare_frame(t, &found[0], &found[1], err);
@@ -217,7 +249,7 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
                            sk_quantize_report *report, sk_error *err)
 {
     sk_loss *loss = &report->about.loss;
-    tally t = {.loss = loss, .heads_pcc = 1};
+    tally t = {.loss = loss, .heads_pcc = 1, .given = job->finder != NULL};
     sk_session *plain = NULL, *narrow = NULL;
     sk_instances found[2] = {0};
     const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);

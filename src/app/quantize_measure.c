@@ -25,7 +25,7 @@ typedef struct kept_outputs {
     int64_t counts[SK_SESSION_MAX_OUTPUTS];
     double power[SK_SESSION_MAX_OUTPUTS]; /* over all frames */
     float *data[SENSITIVITY_FRAMES][SK_SESSION_MAX_OUTPUTS];
-    const sk_quantize_frame *frames[SENSITIVITY_FRAMES];
+    const void *inputs[SENSITIVITY_FRAMES];
 } kept_outputs;
 
 static void free_outputs(kept_outputs *k)
@@ -40,13 +40,13 @@ static sk_status keep_outputs(sk_quantize_job *job, kept_outputs *k, sk_error *e
     sk_session *session = NULL;
     sk_tensor seen[SK_SESSION_MAX_OUTPUTS];
     sk_status status = SK_OK;
-    for (int32_t f = 0; f < job->n_frames && k->n_frames < SENSITIVITY_FRAMES; f++)
-        if (!job->frames[f].held)
-            k->frames[k->n_frames++] = &job->frames[f];
+    for (size_t f = 0; f < job->n_inputs && k->n_frames < SENSITIVITY_FRAMES; f++)
+        if (!job->inputs[f].held)
+            k->inputs[k->n_frames++] = job->inputs[f].data;
     SK_TRY(sk_quantize_session(job, job->graph, NULL, 0, true, SK_PRECISION_F32, &session, err));
     k->n_outputs = sk_session_about(session)->n_outputs;
     for (int32_t f = 0; f < k->n_frames; f++) {
-        SK_TRY_GOTO(sk_quantize_run_frame(job, session, k->frames[f], seen, err));
+        SK_TRY_GOTO(sk_quantize_run_input(session, k->inputs[f], seen, err));
         for (int32_t i = 0; i < k->n_outputs; i++) {
             k->counts[i] = sk_shape_count(&seen[i].shape);
             if (seen[i].dtype != SK_DTYPE_F32)
@@ -75,7 +75,7 @@ static sk_status disturbance(sk_quantize_job *job, const sk_graph *graph, const 
     *out = 0;
     SK_TRY(sk_quantize_session(job, graph, NULL, 0, true, SK_PRECISION_F32, &session, err));
     for (int32_t f = 0; f < k->n_frames; f++) {
-        SK_TRY_GOTO(sk_quantize_run_frame(job, session, k->frames[f], seen, err));
+        SK_TRY_GOTO(sk_quantize_run_input(session, k->inputs[f], seen, err));
         for (int32_t i = 0; i < k->n_outputs; i++)
             if (k->data[f][i] && k->power[i] > 0)
                 *out += squares(seen[i].data, k->data[f][i], k->counts[i]) / k->power[i];
@@ -132,12 +132,12 @@ static sk_status share_errors(sk_quantize_job *job, const sk_graph *simulated, i
         outputs[i] = job->graph->nodes[job->plan->layers[first + i].node].out[0];
     SK_TRY_GOTO(sk_quantize_session(job, job->graph, outputs, count, false, SK_PRECISION_F32, &plain, err));
     SK_TRY_GOTO(sk_quantize_session(job, simulated, outputs, count, false, SK_PRECISION_F32, &rounded, err));
-    for (int32_t f = 0; f < job->n_frames && used < ERROR_FRAMES; f++) {
-        if (!job->frames[f].held)
+    for (size_t f = 0; f < job->n_inputs && used < ERROR_FRAMES; f++) {
+        if (!job->inputs[f].held)
             continue;
         used++;
-        SK_TRY_GOTO(sk_quantize_run_frame(job, plain, &job->frames[f], a, err));
-        SK_TRY_GOTO(sk_quantize_run_frame(job, rounded, &job->frames[f], b, err));
+        SK_TRY_GOTO(sk_quantize_run_input(plain, job->inputs[f].data, a, err));
+        SK_TRY_GOTO(sk_quantize_run_input(rounded, job->inputs[f].data, b, err));
         for (int32_t i = 0; i < count; i++) {
             int64_t n = sk_shape_count(&a[i].shape);
             off[first + i] += squares(b[i].data, a[i].data, n);
@@ -161,7 +161,7 @@ sk_status sk_quantize_errors(sk_quantize_job *job, const sk_graph *simulated, sk
         status = sk_fail_memory(err, (size_t)n * sizeof *off);
         goto done;
     }
-    int32_t held = sk_quantize_count(job, true);
+    int32_t held = sk_quantize_inputs(job, true);
     sk_quantize_begin(job, "measuring layers",
                       (int64_t)(n + most - 1) / most * (held < ERROR_FRAMES ? held : ERROR_FRAMES));
     for (int32_t first = 0; first < n; first += most)

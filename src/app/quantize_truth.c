@@ -15,17 +15,17 @@ struct sk_quantize_truth {
 
 static sk_status begin_found(const sk_quantize_job *job, sk_annotation_set *set, sk_error *err)
 {
-    const sk_model *model = job->model;
+    const sk_task_description *d = &job->gives;
     int32_t ignored;
     SK_TRY(sk_annotations_begin(set, "frames held back", err));
-    for (int32_t i = 0; i < model->n_classes; i++) {
-        const char *name = model->class_names && model->class_names[i] ? model->class_names[i] : "";
+    for (int32_t i = 0; i < d->n_classes; i++) {
+        const char *name = d->class_names && d->class_names[i] ? d->class_names[i] : "";
         SK_TRY(sk_annotations_class(set, i, name, strlen(name), &ignored, err));
     }
-    if (model->n_classes == 0)
+    if (d->n_classes == 0)
         SK_TRY(sk_annotations_class(set, 0, "", 0, &ignored, err));
-    return model->n_keypoints > 0
-               ? sk_annotations_keypoints(set, model->n_keypoints, model->keypoint_names, err)
+    return d->n_keypoints > 0
+               ? sk_annotations_keypoints(set, d->n_keypoints, (const char *const *)d->keypoint_names, err)
                : SK_OK;
 }
 
@@ -39,7 +39,7 @@ sk_status sk_quantize_truth_open(const sk_quantize_job *job, sk_quantize_truth *
     if (!t)
         return sk_fail_memory(err, sizeof *t);
     *out = t;
-    t->classless = job->model->n_classes == 0;
+    t->classless = job->gives.n_classes == 0;
     SK_TRY_GOTO(sk_annotations_read(job->s->truth, &t->truth, err));
     for (int i = 0; i < 2; i++)
         SK_TRY_GOTO(begin_found(job, &t->found[i], err));

@@ -34,6 +34,16 @@ static const sk_option options[] = {
     {SK_FILE("truth", "FILE"),
      .help = "what is in the frames, as 'skitter eval' reads it: f32 and eight bits are measured against it, "
              "too"},
+    {SK_FILE("finder", "MODEL"), .also = "centroids",
+     .help =
+         "for a model that looks at crops of animals: the one that finds them, as predict's other --model"},
+    {SK_FILE("detections", "FILE"),
+     .help = "… or a file that says where they are in the video: labels (.slp) or results, as 'skitter eval' "
+             "reads them"},
+    {SK_REAL("conf", "X", 0, 1), .letter = 'c', .fallback = "0.25", .needs = SK_NEEDS_YOLO,
+     .help = "YOLO: what counts as found, for the loss and for crops"},
+    {SK_REAL("peak-threshold", "X", 0, 1), .fallback = "0.2", .needs = SK_NEEDS_SLEAP,
+     .help = "SLEAP: the same"},
     {SK_FILE("report", "FILE.json"), .help = "what every layer and the whole lost, as JSON"},
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_NMS,
@@ -47,6 +57,8 @@ static const sk_example examples[] = {
     {"skitter quantize yolo11n-pose.pt --data film.mp4 -o yolo11n-pose.skq", "eight bits, by 100 frames"},
     {"skitter quantize models/bottomup --data 'frames/*.png' --precision mixed -o bottomup.skq",
      "a SLEAP model, layers that hurt in f32"},
+    {"skitter quantize models/centered_instance --finder models/centroid --data film.mp4 -o crops.skq",
+     "the second of a top-down pair"},
     {"skitter predict film.mp4 -m yolo11n-pose.skq --max-loss 3", "run it, unless it lost more than 3 %"},
     {"skitter export yolo11n-pose.skq -o int8.onnx", "for ONNX Runtime and OpenVINO"},
     {0}};
@@ -107,8 +119,8 @@ static sk_status print_report(const sk_args *args, const char *output, const sk_
     printf("%s: %s, %s, %d convolutions in eight bits, %d in f32, %d frames, %.1f s\n", output,
            sk_text_bytes((double)r->bytes, size, sizeof size), r->about.precision, r->about.layers,
            r->about.kept, r->about.frames, r->seconds);
-    printf("on %d other frames (%s): %s\n", r->about.loss.frames, r->computed_by,
-           sk_quantised_text(&r->about, text));
+    printf("on %d other frame%s (%s): %s\n", r->about.loss.frames, r->about.loss.frames == 1 ? "" : "s",
+           r->computed_by, sk_quantised_text(&r->about, text));
     if (r->truth_of[0])
         printf("against the truth, %s: AP %.4f in f32, %.4f in eight bits; AP50 %.4f, %.4f\n", r->truth_of,
                r->truth[0].ap, r->truth[1].ap, r->truth[0].ap50, r->truth[1].ap50);
@@ -146,6 +158,10 @@ static sk_status read_settings(const sk_args *args, sk_quantize_settings *s, sk_
         return sk_fail(err, SK_ERR_ARG, "--percent is for --ranges percentile");
     s->report = sk_args_text(args, "report");
     s->truth = sk_args_text(args, "truth");
+    s->finder = sk_args_text(args, "finder");
+    s->detections = sk_args_text(args, "detections");
+    s->confidence = (float)sk_args_real(args, "conf");
+    s->peak_threshold = (float)sk_args_real(args, "peak-threshold");
     s->threads = (int32_t)sk_args_int(args, "threads");
     s->heads = sk_cli_heads(args);
     s->overwrite = sk_args_flag(args, "overwrite") > 0;

@@ -43,6 +43,8 @@ void sk_quantised_write(const sk_quantised *q, sk_json *json)
     const sk_loss *l = &q->loss;
     sk_json_key_strings(json, {"precision", q->precision}, {"source", q->source},
                         {"source_sha256", q->source_sha256}, {"data", q->data}, {"made_by", q->made_by});
+    if (q->finder[0])
+        sk_json_key_string(json, "finder", q->finder);
     sk_json_key_ints(json, {"frames", q->frames}, {"layers_in_eight_bits", q->layers},
                      {"layers_in_f32", q->kept});
     sk_json_key_bool(json, "measured", q->measured);
@@ -142,6 +144,7 @@ sk_status sk_quantised_read(const char *json, size_t length, const char *what, s
                  {"source", out->source, sizeof out->source},
                  {"source_sha256", out->source_sha256, sizeof out->source_sha256},
                  {"data", out->data, sizeof out->data},
+                 {"finder", out->finder, sizeof out->finder},
                  {"made_by", out->made_by, sizeof out->made_by}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         SK_TRY_GOTO(read_text(root, texts[i].key, texts[i].to, texts[i].room, what, err));

@@ -26,8 +26,10 @@ typedef struct sk_quantised {
     char precision[8]; /* "i8", "mixed" */
     char source[256];  /* file name of the model it was made from … */
     char source_sha256[65];
-    char data[256];       /* … and of the frames */
-    int32_t frames;       /* that it was made with */
+    char data[256]; /* … and of the frames */
+    char
+        finder[256]; /* crops: of the model, or the detections, that they were cut around; "": whole frames */
+    int32_t frames;  /* that it was made with */
     int32_t layers, kept; /* convolutions in eight bits, and those that stay f32 */
     char made_by[32];     /* skitter's version */
     bool measured;        /* loss was measured: something was found */

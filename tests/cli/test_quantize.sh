@@ -40,6 +40,38 @@ test_loss_is_told_and_limited() {
     run doctor "$model" && expect_code 2
 }
 
+# A model that looks at crops: around what another model finds, or what a file says.
+test_crops_of_a_pair() {
+    local models=$root/share/models
+    run quantize -q "$model" --finder "$models/demo-obb.pt" --data "$work/mice.mp4" "${small[@]}" -o "$work/crops.skq" \
+        --report "$work/crops.json" && expect_code 0 && expect_in '"finder": "demo-obb.pt"' "$(cat "$work/crops.json")" || return 1
+    cmp -s "$work/m.skq" "$work/crops.skq" && { fail "crops and whole frames gave the same file"; return 1; }
+    run predict "$work/mice.mp4" -m "$models/demo-obb.pt" -m "$work/crops.skq" --imgsz 128 --out "$work/pair" && expect_code 0 &&
+        expect_in "crops.skq: i8, loss" "$err" || return 1
+    # poses without boxes: crops lie around their points, where the pose model finds them again
+    run predict -q "$work/mice.mp4" -m "$models/demo-bottomup" -f csv --out "$work/poses" && expect_code 0 || return 1
+    run quantize -q "$model" --detections "$work/poses" --data "$work/mice.mp4" "${small[@]}" -o "$work/given.skq" --json &&
+        expect_code 0 || return 1
+    python3 -c '
+import json, sys
+loss = json.load(sys.stdin)["loss"]
+assert loss["instances"] > 0 and loss["keypoint_px_95"] > 0, loss' <<<"$out" || fail "$out"
+}
+
+test_sleap_pair() {
+    local data=$root/../shared/data/sleap/nn film=$root/../shared/data/video/centered_pair_small.mp4
+    local crops=$data/minimal_instance_centered_instance finder=$data/minimal_instance_centroid
+    [ -d "$crops" ] || { echo "skipped: no reference data"; return 0; }
+    run quantize "$crops" --data "$film" -o "$work/s.skq" && expect_code 2 && expect_in "--finder" "$err" || return 1
+    run quantize "$finder" --finder "$crops" --data "$film" -o "$work/s.skq" && expect_code 2 && expect_in "whole frames" "$err" || return 1
+    run quantize -q "$crops" --finder "$finder" --data "$film" --frames 8 -o "$work/s.skq" --json && expect_code 0 || return 1
+    python3 -c '
+import json, sys
+loss = json.load(sys.stdin)["loss"]
+assert loss["instances"] >= 4 and loss["keypoint_px"] < 0.3, loss' <<<"$out" || fail "$out" || return 1
+    run predict "$film" --frames 0:3 -m "$finder" -m "$work/s.skq" -o "$work/s" && expect_code 0 && expect_in "s.skq: i8, loss" "$err"
+}
+
 test_refuses() {
     run quantize "$model" -o "$work/x.skq" && expect_code 2 && expect_in "--data" "$err" || return 1
     run quantize "$model" --data "$work/mice.mp4" -o "$work/m.skq" && expect_code 1 && expect_in "--overwrite" "$err" || return 1
@@ -51,6 +83,10 @@ test_refuses() {
     run net "$model" -i /dev/null -o "$work/y.npy" --precision i8 && expect_code 1 || return 1
     head -c 5000 "$work/m.skq" >"$work/cut.skq"
     run info "$work/cut.skq" && expect_code 1 && expect_in "fetch it again" "$err" || return 1
+    run quantize "$model" --finder "$root/share/models/demo-obb.pt" --detections "$work/m.json" --data "$work/mice.mp4" \
+        -o "$work/x.skq" && expect_code 2 && expect_in "one of them" "$err" || return 1
+    run quantize "$root/share/models/demo-obb.pt" --finder "$model" --data "$work/mice.mp4" -o "$work/x.skq" &&
+        expect_code 2 && expect_in "takes whole frames" "$err" || return 1
     [ ! -e "$work/x.skq" ]
 }
 
