@@ -116,6 +116,7 @@ static inline double foreign_compare(const sk_graph *g, const sk_shape *shape,
     sk_error err = {0};
     sk_session_settings plain = *settings;
     plain.slots = 1;
+    plain.precision = SK_PRECISION_F32;
     sk_session *want = foreign_open("reference", g, shape, &plain),
                *got = foreign_open(FOREIGN_ENGINE, g, shape, settings);
     sk_tensor a[SK_SESSION_MAX_OUTPUTS], b[SK_SESSION_MAX_OUTPUTS];

@@ -108,6 +108,32 @@ static void test_devices(void **state)
     sk_graph_close(&g);
 }
 
+/* OpenVINO rounds to bf16 by itself; a device that would compute in f32 all the same says so instead. */
+static void test_bf16(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_error err = {0};
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    float *x = foreign_input(&shape, 7);
+    sk_session *s = NULL;
+    sk_session_settings settings = foreign_settings(1);
+    double exact = foreign_compare(g, &shape, &settings, x);
+    settings.precision = SK_PRECISION_BF16;
+    sk_status status = sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err);
+    if (status == SK_OK) {
+        double rounded = foreign_compare(g, &shape, &settings, x);
+        assert_true(rounded > 10 * exact && rounded < 0.05);
+        sk_session_close(&s);
+    } else {
+        assert_int_equal(status, SK_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.message, "bf16; set the precision to f32"));
+    }
+    free(x);
+    sk_graph_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,7 +142,7 @@ int main(void)
         cmocka_unit_test(test_pictures),        cmocka_unit_test(test_slots),
         cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_cache),           cmocka_unit_test(test_throughput),
-        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_devices),         cmocka_unit_test(test_bf16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,9 +60,20 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* OpenVINO's words for a precision of 16 bits: in its hint, and in a device's list of what it can; null for the others. */
+typedef struct sixteen_bits {
+    const char *hint, *capability;
+} sixteen_bits;
+
+static const sixteen_bits *sixteen(sk_precision precision)
+{
+    static const sixteen_bits f16 = {"f16", "FP16"}, bf16 = {"bf16", "BF16"};
+    return precision == SK_PRECISION_F16 ? &f16 : precision == SK_PRECISION_BF16 ? &bf16 : NULL;
+}
+
 /* What a device says it can; asked before anything is made for it. Silence is no refusal: the compiled model is asked
  * again. */
-static sk_status check_halves(const char *device, sk_error *err)
+static sk_status check_device(const char *device, const sixteen_bits *wanted, sk_error *err)
 {
     const ov_api *api = NULL;
     char *value = NULL;
@@ -72,13 +83,14 @@ static sk_status check_halves(const char *device, sk_error *err)
     if (!api->get_property ||
         api->get_property(api->core, device, "OPTIMIZATION_CAPABILITIES", &value) != 0 || !value)
         return SK_OK;
-    bool can = !strstr(value, "FP32") || strstr(value, "FP16"); /* a list that names no floats says nothing */
+    /* a list that names no floats says nothing */
+    bool can = !strstr(value, "FP32") || strstr(value, wanted->capability);
     if (api->free_text)
         api->free_text(value);
     return can ? SK_OK
                : sk_fail(err, SK_ERR_UNSUPPORTED,
-                         "OpenVINO %s: the device %s does not compute in f16; set the precision to f32",
-                         api->version, device);
+                         "OpenVINO %s: the device %s does not compute in %s; set the precision to f32",
+                         api->version, device, wanted->hint);
 }
 
 static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
@@ -89,9 +101,13 @@ static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *s
         return sk_fail(err, SK_ERR_ARG,
                        "OpenVINO has no device '%s'; there are CPU, GPU, GPU.1, NPU, AUTO, AUTO:GPU,CPU",
                        device);
-    /* what no library could keep is told without one */
-    SK_TRY(sk_foreign_supports("openvino", graph, settings, err));
-    return settings->precision == SK_PRECISION_F16 ? check_halves(device, err) : SK_OK;
+    /* what no library could keep is told without one; in bf16 the file is that of f32, and OpenVINO rounds */
+    sk_session_settings file = *settings;
+    if (file.precision == SK_PRECISION_BF16)
+        file.precision = SK_PRECISION_F32;
+    SK_TRY(sk_foreign_supports("openvino", graph, &file, err));
+    const sixteen_bits *wanted = sixteen(settings->precision);
+    return wanted ? check_device(device, wanted, err) : SK_OK;
 }
 
 static void ov_close(sk_session *session)
@@ -154,18 +170,19 @@ static sk_status check_precision(const ov_engine_session *s, const sk_session_se
                                  sk_error *err)
 {
     const ov_api *api = s->api;
+    const sixteen_bits *wanted = sixteen(settings->precision);
     char *value = NULL, found[32] = "";
-    if (settings->precision != SK_PRECISION_F16)
+    if (!wanted)
         return SK_OK;
     if (api->get_compiled_property(s->compiled, "INFERENCE_PRECISION_HINT", &value) == 0 && value)
         snprintf(found, sizeof found, "%.31s", value);
     if (value && api->free_text)
         api->free_text(value);
-    if (!found[0] || strcmp(found, "f16") == 0)
+    if (!found[0] || strcmp(found, wanted->hint) == 0)
         return SK_OK;
     return sk_fail(err, SK_ERR_UNSUPPORTED,
-                   "OpenVINO %s: the device %s computes in %s, not in f16; set the precision to f32",
-                   api->version, device_of(settings).text, found);
+                   "OpenVINO %s: the device %s computes in %s, not in %s; set the precision to f32",
+                   api->version, device_of(settings).text, found, wanted->hint);
 }
 
 static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_session_settings *settings,
@@ -180,7 +197,8 @@ static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_s
     property_list list = {.count = 0};
     char threads[16], what[400], *cache = cache_folder(settings);
     snprintf(threads, sizeof threads, "%d", s->foreign.base.info.threads);
-    add(&list, "INFERENCE_PRECISION_HINT", settings->precision == SK_PRECISION_F16 ? "f16" : "f32");
+    const sixteen_bits *halves = sixteen(settings->precision);
+    add(&list, "INFERENCE_PRECISION_HINT", halves ? halves->hint : "f32");
     add(&list, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");
     if (begins(device, "CPU")) /* the others have no threads to speak of */
         add(&list, "INFERENCE_NUM_THREADS", threads);
@@ -327,7 +345,8 @@ const sk_engine sk_engine_openvino = {
     .title = "OpenVINO on the CPU, Intel's graphics or NPU",
     .can = {.device = SK_DEVICE_CPU,
             .reads = SK_READS(SK_PLACE_HOST),
-            .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | 1u << SK_PRECISION_I8,
+            .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | 1u << SK_PRECISION_BF16 |
+                          1u << SK_PRECISION_I8,
             .usual = SK_PRECISION_F32,
             .asynchronous = true},
     .options = options,
