@@ -16,6 +16,7 @@ enum {
     SK_EXIT_USAGE = 2,        /* SK_ERR_ARG */
     SK_EXIT_UNSUPPORTED = 3,  /* SK_ERR_UNSUPPORTED: not possible on this machine or build */
     SK_EXIT_INCOMPLETE = 4,   /* SK_ERR_INCOMPLETE: results are written, but the source was cut off */
+    SK_EXIT_LEAK = 99,        /* only where tests ask */
     SK_EXIT_INTERRUPTED = 130 /* SK_ERR_CANCELLED */
 };
 int sk_cli_exit_code(sk_status status);

@@ -171,10 +171,11 @@ static bool see(void *context, const sk_result_frame *result, const sk_frame *fr
     return s->next == s->stop_at;
 }
 
+static sk_model *model; /* of every feed */
+
 static sk_status feed_once(int32_t in_flight, int64_t limit, int32_t fails_at, int64_t stop_at,
                            sk_feed_report *report, sk_error *err)
 {
-    static sk_model *model;
     if (!model)
         model = tiny_model();
     sk_pipeline_settings how = SK_PIPELINE_SETTINGS_INIT;
@@ -227,6 +228,7 @@ static void feed_ends_in_order(void **state)
         assert_int_equal(feed_once(in_flight, 0, 0, 0, &report, &err), SK_ERR_IO);
         assert_int_equal(report.frames, 0);
     }
+    sk_model_close(&model);
 }
 
 /* --- a tap on a whole run --- */
@@ -270,7 +272,7 @@ static void tap_end(void *context, bool finished)
     t->finished = finished;
 }
 
-static sk_predict_report *tap_run(const char *model, const char *source, const char *out, tapped *t)
+static sk_predict_report *tap_run(const char *path, const char *source, const char *out, tapped *t)
 {
     static sk_predict_report report;
     sk_error err = {0};
@@ -285,7 +287,7 @@ static sk_predict_report *tap_run(const char *model, const char *source, const c
     s.out = out;
     s.n_formats = out ? 2 : 0; /* a door that keeps nothing: no folder, no file, only what passes */
     s.n_models = 1;
-    s.models[0] = model;
+    s.models[0] = path;
     s.detector.height = s.detector.width = 32;
     s.detector.confidence = 0.01f;
     s.tap = &tap;
@@ -299,8 +301,8 @@ static void tap_sees_what_passes(void **state)
     sk_error err = {0};
     char folder[4300], path[4400], out[4300];
     const yolo_fixture fixture = {.head = "Pose", .f32 = true};
-    char model[4300];
-    snprintf(model, sizeof model, "%s", yolo_save(&fixture, "tap.pt"));
+    char network[4300];
+    snprintf(network, sizeof network, "%s", yolo_save(&fixture, "tap.pt"));
     snprintf(folder, sizeof folder, "%s/pictures", test_folder());
     snprintf(out, sizeof out, "%s/run", test_folder());
     assert_ok(sk_folder_make(folder, &err), &err);
@@ -315,25 +317,25 @@ static void tap_sees_what_passes(void **state)
         free(f.data);
     }
     tapped first = {.stop_at = 2};
-    sk_predict_report *r = tap_run(model, folder, out, &first);
+    sk_predict_report *r = tap_run(network, folder, out, &first);
     assert_true(r->stopped);
     assert_int_equal(r->frames, 2);
     assert_string_equal(first.names, "a.jpg b.jpg! c.jpg ");
     assert_int_equal(first.begun, 1);
     assert_true(first.ended && !first.finished);
     tapped second = {0}; /* goes on: what is known is not passed again */
-    r = tap_run(model, folder, out, &second);
+    r = tap_run(network, folder, out, &second);
     assert_false(r->stopped);
     assert_int_equal(r->total_frames, 3);
     assert_int_equal(r->unreadable, 1);
     assert_string_equal(second.names, "d.jpg ");
     assert_true(second.ended && second.finished);
     tapped third = {0};
-    r = tap_run(model, folder, out, &third);
+    r = tap_run(network, folder, out, &third);
     assert_true(r->nothing_to_do && third.begun == 1 && third.finished);
     assert_string_equal(third.names, "");
     tapped alone = {0};
-    r = tap_run(model, folder, NULL, &alone);
+    r = tap_run(network, folder, NULL, &alone);
     assert_int_equal(r->n_files, 0);
     assert_string_equal(alone.names, "a.jpg b.jpg! c.jpg d.jpg ");
     assert_true(alone.finished);

@@ -46,4 +46,14 @@ test_help_begins_with_the_usage() {
     run track --help && expect_in "Usage: skitter track [SOURCE...] [options]" "$out"
 }
 
+# The pages that a text speaks of are named once, where it speaks of any.
+test_help_says_where_the_pages_are() {
+    local text
+    for text in help "predict --help" "batch --help"; do
+        # shellcheck disable=SC2086
+        run $text && expect_code 0 && [ "$(grep -c '^Pages called docs/… are in /' <<<"$out")" = 1 ] || fail "$text" || return 1
+    done
+    run version --help && expect_code 0 && ! grep -q "Pages called" <<<"$out"
+}
+
 run_tests
