@@ -48,6 +48,7 @@ test_help_begins_with_the_usage() {
 
 # The pages that a text speaks of are named once, where it speaks of any.
 test_help_says_where_the_pages_are() {
+    [ -f "$(dirname "$skitter")/../docs/results.md" ] || return 0 # a build that lies elsewhere
     local text
     for text in help "predict --help" "batch --help"; do
         # shellcheck disable=SC2086

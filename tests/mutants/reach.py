@@ -95,9 +95,10 @@ def places_of_blocks(build, tree, counts):
             for line in part.splitlines():
                 path, _, rest = line.rpartition(":")
                 path, _, number = path.rpartition(":")
-                path = os.path.relpath(os.path.join(build, path), tree) if path else ""
-                if path.startswith("src/") and number.isdigit():
-                    here.append((path, int(number)))
+                # a compiler cache that several checkouts share gives objects that name another one's copy of the tree
+                _, inside, path = os.path.normpath(os.path.join(build, path)).rpartition(f"/{tree.name}/src/")
+                if inside and number.isdigit():
+                    here.append(("src/" + path, int(number)))
             mine.append(here)
         out[library] = mine
     return out
