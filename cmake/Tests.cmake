@@ -20,7 +20,8 @@ endfunction()
 # In a build with sanitizers: the tests that `make test` also runs there, short ones of the rooms that handle memory
 # and foreign bytes. `make check` runs them all.
 # Rooms whose tests fail when they end with memory still allocated (tests/support/test.h), also without sanitizers.
-set(SKITTER_LEAKLESS_ROOMS results formats tasks runtime track eval cli app graph models)
+set(SKITTER_LEAKLESS_ROOMS results formats tasks runtime track eval cli app graph models base scene report background pipeline runner server
+    media ros engines)
 set(SKITTER_SANITIZED_ROOMS base graph formats results eval cli)
 function(sk_test_labels name room)
     set(labels ${room})

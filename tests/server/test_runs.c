@@ -66,23 +66,29 @@ static sk_config *look(const char *id)
     return json;
 }
 
-static void state_of(const char *id, char out[32])
+/* Its state and how many frames it has done. */
+static int64_t state_of(const char *id, char out[32])
 {
     sk_config *run = look(id);
     snprintf(out, 32, "%s", sk_config_text_or(sk_config_root(run), "state", ""));
+    const int64_t frame = sk_config_int_or(sk_config_root(run), "progress.frame", 0);
     sk_config_close(&run);
+    return frame;
 }
 
-/* Until the run is in this state; 30 seconds at most. */
+/* Until the run is in this state; 30 seconds at most without a frame more: builds that note what they execute are slow. */
 static void wait_for(const char *id, const char *state)
 {
     char now[32] = "";
+    int64_t at = 0;
     for (int i = 0; i < 600; i++) {
-        state_of(id, now);
+        const int64_t frame = state_of(id, now);
         if (strcmp(now, state) == 0)
             return;
         if (strcmp(now, "failed") == 0 || strcmp(now, "done") == 0)
             break;
+        i = frame > at ? 0 : i;
+        at = frame;
         sk_clock_sleep_ns(50000000);
     }
     sk_config *run = look(id);
