@@ -106,6 +106,11 @@ double recorded_chance(unsigned *state)
     return (double)(*state >> 8) / 16777216.0;
 }
 
+double recorded_between(unsigned *state, double from, double to)
+{
+    return from + (to - from) * recorded_chance(state);
+}
+
 /* --- seeds --- */
 
 static uint64_t hash(uint64_t before, const char *text)

@@ -26,5 +26,6 @@ void recorded_replay(const char *relative, const char *seeds, recorded_use use);
 
 /* Chance that is the same everywhere; 0 … 1. */
 double recorded_chance(unsigned *state);
+double recorded_between(unsigned *state, double from, double to);
 
 #endif
