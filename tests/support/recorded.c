@@ -36,13 +36,18 @@ void recorded_say(const char *format, ...)
     said[said_bytes] = 0;
 }
 
+/* A number behind ~ is rounded to bytes on its way, by sines and cosines that may differ in their last bit: the first four digits
+ * count. */
 static bool same_number(const char *a, const char *b)
 {
+    const double part = *a == '~' && *b == '~' ? 2e-4 : 3e-7;
+    a += *a == '~' || *a == '(';
+    b += *b == '~' || *b == '(';
     char *a_end, *b_end;
     const double x = strtod(a, &a_end), y = strtod(b, &b_end);
-    if (a_end == a || *a_end || b_end == b || *b_end)
+    if (a_end == a || b_end == b || strcmp(a_end, b_end) != 0) /* a comma behind it, say */
         return false;
-    return (isnan(x) && isnan(y)) || fabs(x - y) <= 3e-7 * fmax(fabs(x), fabs(y)) + 1e-12;
+    return (isnan(x) && isnan(y)) || fabs(x - y) <= part * fmax(fabs(x), fabs(y)) + 1e-12;
 }
 
 static void same_line(const char *path, int number, char *got, char *wanted)
