@@ -39,8 +39,8 @@ static void hear_task(slurm_job *job, const char *line)
     const size_t n = strcspn(word, " |\n+");
     snprintf(t->word, sizeof t->word, "%.*s", (int)(n < sizeof t->word ? n : sizeof t->word - 1), word);
     const char *node = word + strcspn(word, "|\n");
-    if (*node != '|')
-        node = word + n;
+    if (*node != '|') /* "RUNNING+": a word that was cut off */
+        node = word + strcspn(word, " \n");
     node += strspn(node, " |");
     const size_t m = strcspn(node, " |\n");
     if (m > 0)

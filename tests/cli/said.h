@@ -106,32 +106,12 @@ static inline void said_lacks(const char *whole, const char *part)
             fail_msg("line %d: %s", __LINE__, (s)->error.message);                                           \
     } while (0)
 
-/* Is it what tests/cli/printed/NAME.txt holds? SKITTER_TEST_REWRITE=1 writes that file, to be read before it is believed. */
+/* Is it what tests/cli/printed/NAME.txt holds? */
 static inline void said_is(const char *name, const char *text)
 {
-    static char wanted[SAID_MOST];
     char relative[128];
     snprintf(relative, sizeof relative, "tests/cli/printed/%s.txt", name);
-    const char *path = test_source(relative);
-    FILE *file = fopen(path, getenv("SKITTER_TEST_REWRITE") ? "w" : "r");
-    if (!file)
-        fail_msg("%s cannot be opened", path);
-    if (getenv("SKITTER_TEST_REWRITE")) {
-        fputs(text, file);
-        fclose(file);
-        return;
-    }
-    wanted[fread(wanted, 1, sizeof wanted - 1, file)] = '\0';
-    fclose(file);
-    if (strcmp(wanted, text) == 0)
-        return;
-    size_t at = 0;
-    while (wanted[at] == text[at])
-        at++;
-    while (at > 0 && text[at - 1] != '\n')
-        at--;
-    fail_msg("%s says otherwise: '%.*s', and here is '%.*s'", path, (int)strcspn(wanted + at, "\n"),
-             wanted + at, (int)strcspn(text + at, "\n"), text + at);
+    test_text_is(relative, text);
 }
 
 #endif

@@ -75,6 +75,32 @@ const char *test_missing(const char *name)
     return join(test_folder(), path);
 }
 
+void test_text_is(const char *relative, const char *text)
+{
+    const bool rewrite = getenv("SKITTER_TEST_REWRITE") != NULL;
+    const char *path = test_source(relative);
+    FILE *file = fopen(path, rewrite ? "w" : "r");
+    size_t at = 0, begin = 0;
+    if (!file)
+        fail_msg("%s cannot be opened", path);
+    if (rewrite) {
+        fputs(text, file);
+        fclose(file);
+        return;
+    }
+    char line[2][512] = {"", ""}; /* the first that differs */
+    for (int c; (c = fgetc(file)) != EOF && text[at] == (char)c; at++)
+        begin = c == '\n' ? at + 1 : begin;
+    const bool same = feof(file) && !text[at];
+    if (fseek(file, (long)begin, SEEK_SET) == 0)
+        line[0][fread(line[0], 1, sizeof line[0] - 1, file)] = '\0';
+    fclose(file);
+    snprintf(line[1], sizeof line[1], "%s", text + begin);
+    if (!same)
+        fail_msg("%s, byte %zu: it says '%.*s', and here is '%.*s'", path, at, (int)strcspn(line[0], "\n"),
+                 line[0], (int)strcspn(line[1], "\n"), line[1]);
+}
+
 /* What a test's process still holds at its end has leaked; the build with sanitizers says where it was allocated. Processes that
  * it forks have memory of its, and are not asked. */
 static pid_t own_process;

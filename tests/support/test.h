@@ -45,4 +45,7 @@ extern bool test_keeps_memory;
 /* A path in a folder below that one that nobody has made; static buffer, one of four used in turn. */
 const char *test_missing(const char *name);
 
+/* Is it what this file of the source tree holds? With SKITTER_TEST_REWRITE=1 the file is written, to be read before it is believed. */
+void test_text_is(const char *relative, const char *text);
+
 #endif
