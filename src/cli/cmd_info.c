@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
+#include "cli/sizes.h"
 
 #include <stdio.h>
 
@@ -25,7 +26,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     char *text = NULL;
     sk_describe_settings settings = {.json = sk_args_flag(args, "json"),
                                      .layers = sk_args_flag(args, "layers")};
-    settings.height = settings.width = (int32_t)sk_args_int(args, "imgsz");
+    SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &settings.height, &settings.width, err));
     sk_status status = sk_model_open(sk_args_text(args, "model"), &model, err);
     if (status == SK_OK)
         status = sk_describe_model(model, &settings, &text, err);
