@@ -46,6 +46,13 @@ static const sk_option options[] = {
 static const sk_command command = {.name = "try", .operands = operands, .options = options};
 static const sk_command bare = {.name = "bare", .options = options};
 
+static const sk_operand choices[] = {
+    {.name = "action", .kind = SK_OPTION_CHOICE, .choices = "list|clean", .help = "what"},
+    {.name = "place", .kind = SK_OPTION_FILE, .optional = 1, .help = "where"},
+    {0},
+};
+static const sk_command choosing = {.name = "choose", .operands = choices, .options = options};
+
 #define COUNT(words) (int)(sizeof(words) / sizeof(words)[0])
 
 static void reads_all_spellings(void **state)
@@ -124,10 +131,69 @@ static void says_what_is_wrong(void **state)
     REFUSES(&bare, "write '--conf'", "-conf", "0.3"); /* not -c with the value onf */
     REFUSES(&bare, "write '--batch'", "-batch=2");
     REFUSES(&bare, "or elsewhere", "--kind", "c");
+    REFUSES(&bare, "--kind: 'quantum' is not one of a, b\n", "--kind", "quantum");
+    REFUSES(&bare, "--conf: 1.5 is out of range; it must be from 0 to 1", "--conf", "1.5");
+    REFUSES(&bare, "--batch: 65 is out of range; it must be from 1 to 64", "--batch=65");
+    REFUSES(&bare, "--conf needs a value: --conf X\nh", "--conf");
+    REFUSES(&bare, "--conf needs a value", "--conf", "--");
+    REFUSES(&bare, "'skitter bare' has no option '--zzzzzzz'\n'skitter bare --help' lists them", "--zzzzzzz");
+    REFUSES(&bare, "'skitter bare' has no option '-x'\n'skitter bare --help' lists them", "-x");
+    REFUSES(&bare, "'skitter bare' has no option '--cnf'\ndid you mean '--conf'?", "--cnf=3");
+    REFUSES(&bare, "--conf is given twice, as '0.1' and as '0.2'\nkeep one of them", "--conf=0.1", "-c",
+            "0.2");
+    REFUSES(&command, "'skitter try' needs a model\na model", "--json");
+    REFUSES(&command, "MODEL: the path is empty", "", "a", "b");
+    REFUSES(&choosing, "ACTION: 'go' is not one of list, clean", "go");
+    REFUSES(&choosing, "'skitter choose' needs an action\nwhat", "--json");
+    REFUSES(&choosing, "'skitter choose' has no use for 'c'\n'skitter choose --help' shows what it takes",
+            "list", "b", "c");
     REFUSES(&bare, "no use for 'x'", "x");
     REFUSES(&command, "needs a video", "m.pt");
     REFUSES(&command, "needs a target", "m.pt", "a.mp4");
     REFUSES(&command, "the path is empty", "", "a", "b");
+}
+
+/* The same value twice is no contradiction; flags may come often; a value may look like a number below zero. */
+static void takes_what_is_no_mistake(void **state)
+{
+    (void)state;
+    const char *words[] = {"--conf=0.5", "-c0.5", "-c=0.5", "-jj", "--json",
+                           "--offset",   "-3",    "-b=64",  "-v",  "-vv"};
+    sk_args *args = NULL, *more = NULL;
+    sk_error err = {0};
+    assert_ok(sk_args_parse(&bare, COUNT(words), words, &args, &err), &err);
+    assert_int_equal(sk_args_count(args, "conf"), 3);
+    assert_int_equal(sk_args_flag(args, "json"), 3);
+    assert_int_equal(sk_args_flag(args, "verbose"), 3);
+    assert_int_equal(sk_args_int(args, "offset"), -3);
+    assert_int_equal(sk_args_int(args, "batch"), 64);
+    assert_true(sk_args_given(args, "conf") && !sk_args_given(args, "kind"));
+    assert_ptr_equal(sk_args_command(args), &bare);
+    const sk_args_more added[] = {{"class", "fly"}, {"class", "bee"}, {"kind", "a"}};
+    assert_ok(sk_args_with(args, added, 3, &more, &err), &err);
+    assert_int_equal(sk_args_count(more, "class"), 2);
+    assert_string_equal(sk_args_at(more, "class", 1), "bee");
+    assert_string_equal(sk_args_text(more, "kind"), "a");
+    assert_int_equal(sk_args_count(more, "conf"), 3);
+    assert_int_equal(sk_args_count(args, "class"), 0);
+    sk_args_close(&more);
+    const sk_args_more odd = {"nonsense", "x"};
+    assert_int_equal(sk_args_with(args, &odd, 1, &more, &err), SK_ERR_INTERNAL);
+    assert_null(more);
+    sk_args_close(&args);
+    /* operands around the repeated one, and the optional one only where enough are left */
+    const char *three[] = {"m", "a", "b", "c", "t"}, *one[] = {"list"}, *dash[] = {"list", "-"};
+    assert_ok(sk_args_parse(&command, 5, three, &args, &err), &err);
+    assert_int_equal(sk_args_count(args, "video"), 3);
+    assert_string_equal(sk_args_text(args, "video"), "c");
+    assert_string_equal(sk_args_text(args, "target"), "t");
+    sk_args_close(&args);
+    assert_ok(sk_args_parse(&choosing, 1, one, &args, &err), &err);
+    assert_null(sk_args_text(args, "place"));
+    sk_args_close(&args);
+    assert_ok(sk_args_parse(&choosing, 2, dash, &args, &err), &err);
+    assert_string_equal(sk_args_text(args, "place"), "-"); /* a dash alone is a name */
+    sk_args_close(&args);
 }
 
 static void survives_failing_allocations(void **state)
@@ -151,9 +217,8 @@ static void survives_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_spellings),
-        cmocka_unit_test(gives_defaults),
-        cmocka_unit_test(says_what_is_wrong),
+        cmocka_unit_test(reads_all_spellings),          cmocka_unit_test(gives_defaults),
+        cmocka_unit_test(says_what_is_wrong),           cmocka_unit_test(takes_what_is_no_mistake),
         cmocka_unit_test(survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
