@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From frames in host memory to detections on the cuda runtime: one at a time, and with several in flight; then the same
  * frame on the cpu runtime, and every detection that differs explained.
- * usage: [SQUARE=1] cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy]
- *   SQUARE=1: the network's whole square, not only what the frame's shape needs */
+ * usage: [SQUARE=1] [ONLY=WORD] cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy]
+ *   SQUARE=1: the network's whole square, not only what the frame's shape needs
+ *   ONLY=WORD: only the rows with this word in their names, and nothing is compared */
 #include "../settings_for.h"
 #include "edges.h"
 
@@ -150,6 +151,9 @@ static double median(double *ms, int runs)
 static double time_serial(const sk_model *m, int w, int h, sk_pixel_format format, share engines,
                           const char *what, uint8_t *const *frames, int n_frames, series *ms, int runs)
 {
+    const char *only = getenv("ONLY");
+    if (only && !strstr(what, only))
+        return 0;
     chain c = open_chain(m, "cuda", w, h, format, 1, engines);
     sk_error err = {0};
     sk_session_times t = {0};
@@ -320,8 +324,11 @@ int main(int argc, char **argv)
     if (w % 2 == 0 && h % 2 == 0) /* any bytes are a picture */
         time_serial(m, w, h, SK_PIXEL_NV12, FOUND, "pinned NV12", pinned, FRAMES, &ms, runs);
     time_serial(m, w, h, SK_PIXEL_RGB, SPARSE, "pinned RGB, decoded by the CPU", pinned, FRAMES, &ms, runs);
-    time_pipelined(m, w, h, pinned, runs, serial);
-    const int bad = compare_runtimes(m, w, h, pinned[0]);
+    int bad = 0;
+    if (!getenv("ONLY")) {
+        time_pipelined(m, w, h, pinned, runs, serial);
+        bad = compare_runtimes(m, w, h, pinned[0]);
+    }
     for (int k = 0; k < FRAMES; k++)
         engine->host_free(pinned[k]);
     free(plain);

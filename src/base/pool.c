@@ -69,6 +69,7 @@ struct sk_pool {
     _Atomic uint32_t barrier_asleep;
 
     pool_worker *workers; /* [threads]; entry 0, the caller, is unused */
+    int32_t offered;      /* how many an offer was made to; only the caller looks */
 };
 
 /* Spins until *word differs from `seen` or the budget is spent; true when it differs. The clock is looked at
@@ -187,17 +188,24 @@ void sk_pool_run(sk_pool *pool, sk_pool_fn fn, void *context, int32_t part_count
 void sk_pool_offer(sk_pool *pool, sk_pool_fn fn, void *context)
 {
     const pool_job job = {.fn = fn, .context = context, .part_count = pool->threads};
+    pool->offered = 0;
     for (int32_t i = 1; i < pool->threads; i++) {
         pool_worker *worker = &pool->workers[i];
         if (!is_free(worker)) /* has not even seen the last one */
             continue;
         atomic_store_explicit(&worker->offer, OPEN, memory_order_relaxed); /* `go` publishes it */
         give_job(pool, worker, &job, OFFER);
+        pool->offered++;
     }
     run_parts(&job, 0, pool->threads);
     for (int32_t i = 1; i < pool->threads; i++)
         if (!settle_offer(&pool->workers[i], WITHDRAWN) && atomic_load(&pool->workers[i].offer) == TAKEN)
             wait_for_worker(pool, &pool->workers[i]);
+}
+
+int32_t sk_pool_offered(const sk_pool *pool)
+{
+    return pool->offered;
 }
 
 void sk_pool_barrier(sk_pool *pool, int32_t thread)

@@ -50,6 +50,9 @@ void sk_pool_run(sk_pool *pool, sk_pool_fn fn, void *context, int32_t part_count
  * all of it is begun. For work that one thread can do, where waking others up may take longer than it. No barriers. */
 void sk_pool_offer(sk_pool *pool, sk_pool_fn fn, void *context);
 
+/* For part 0 of an offer: how many other threads it was made to. Each of them comes as long as part 0 is not through. */
+int32_t sk_pool_offered(const sk_pool *pool);
+
 /* Inside a region: waits until every thread of the region has come here; what any of them wrote before is
  * visible to all after it. `thread` is the caller's part number. Only for regions with part_count <= threads,
  * and all of the region's parts must call it equally often. About as cheap as moving one cache line there and

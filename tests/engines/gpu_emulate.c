@@ -3,6 +3,7 @@
  * filled with NaN patterns; captured graphs run their launches in a random order that keeps every promise of streams and
  * events, so that a missing dependency or shared memory between branches shows as wrong numbers. */
 #include "engines/cuda/device.h"
+#include "engines/cuda/pull.h"
 #include "graph/graph.h"
 
 #include <math.h>
@@ -60,9 +61,10 @@ int gpu_emulate_major = 9; /* tests may change these */
 int gpu_emulate_minor;
 int gpu_emulate_shared = 227 * 1024; /* bytes a block may have */
 int gpu_emulate_fail_alloc;
-int gpu_emulate_simple;   /* 1: a device without tensor-core kernels, as AMD's are to us */
-int gpu_emulate_pinned;   /* 1: what callers hand in is pinned memory */
-int64_t gpu_emulate_live; /* blocks allocated and not freed */
+int gpu_emulate_simple;              /* 1: a device without tensor-core kernels, as AMD's are to us */
+int gpu_emulate_pinned;              /* 1: what callers hand in is pinned memory */
+_Thread_local int gpu_emulate_early; /* kernels that were launched before what they read was there */
+int64_t gpu_emulate_live;            /* blocks allocated and not freed */
 
 enum { MAX_OPS = 4096, MAX_DEPS = 20 };
 
@@ -347,6 +349,28 @@ int gpu_copy_across_2d(void *to, size_t to_pitch, const void *from, size_t from_
     (void)stream;
     for (size_t i = 0; i < rows; i++)
         memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+    return 0;
+}
+/* As a device whose launches return when they are done: whoever waits for the caller in one waits for ever, here 5 s. */
+int gpu_pull(const gpu_piece *pieces, int32_t n, size_t part, const uint32_t *ready, uint32_t value,
+             gpu_stream *stream)
+{
+    (void)stream;
+    const int64_t end = now_ns() + 5000000000;
+    gpu_emulate_early += ready != NULL;
+    for (int32_t k = 0; k < n; k++)
+        if ((((uintptr_t)pieces[k].to | (uintptr_t)pieces[k].from | pieces[k].pitch | part) & 15) != 0)
+            return 716; /* misaligned */
+    for (int32_t k = 0; k < n; k++)
+        for (size_t i = 0, parts = (pieces[k].bytes + part - 1) / part;
+             i < parts * (pieces[k].rows ? pieces[k].rows : 1); i++) {
+            const size_t begin = i % parts * part, left = pieces[k].bytes - begin,
+                         at = i / parts * pieces[k].pitch + begin;
+            while (ready && __atomic_load_n(ready + i * GPU_FLAG_WORDS, __ATOMIC_ACQUIRE) != value)
+                if (now_ns() > end)
+                    return 702;
+            memcpy((char *)pieces[k].to + at, (const char *)pieces[k].from + at, left < part ? left : part);
+        }
     return 0;
 }
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)

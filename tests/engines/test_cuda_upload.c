@@ -10,6 +10,7 @@
 
 extern const sk_engine gpu_engine;
 extern int gpu_emulate_pinned;
+extern _Thread_local int gpu_emulate_early;
 extern int64_t gpu_emulate_live;
 
 enum { SIDE = 32, BATCH = 3 };
@@ -95,9 +96,11 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
         gpu_session *own = (gpu_session *)session;
         memset(own->slots[0].device + own->plan.buffers[own->plan.inputs[0]].offset, 0x5a,
                own->plan.buffers[own->plan.inputs[0]].bytes);
+        gpu_emulate_early = 0;
         assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
         assert_memory_equal(out.data, want, sk_tensor_bytes(&out));
         assert_true((own->copiers.team != NULL) == (copiers > 1));
+        assert_int_equal(gpu_emulate_early, copiers > 1 && !gpu_emulate_pinned);
     }
     gpu_emulate_pinned = 0;
     sk_session_close(&session);

@@ -3,6 +3,7 @@
 #include "engines/cuda/session.h"
 #include "engines/cuda/vendor.h"
 
+#include "base/cpu.h"
 #include "engines/plugin.h"
 #include "graph/quantise.h"
 #include "graph/reference.h"
@@ -287,7 +288,7 @@ static void engine_close(sk_session *session)
         gpu_free(slot->device);
         gpu_host_free(slot->host);
     }
-    sk_copiers_close(&s->copiers);
+    gpu_upload_close(s);
     sk_free(s->taps);
     gpu_peaks_close(s);
     gpu_sparse_close(s);
@@ -361,6 +362,7 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
         for (int i = 0; i < 5; i++)
             SK_TRY(gpu_check(s, gpu_event_open(events[i], 1), "event", err));
     }
+    SK_TRY(gpu_upload_open(s, err));
     SK_TRY(gpu_sparse_open(s, err));
     SK_TRY(gpu_peaks_open(s, err));
     const sk_crop_form *crops = &s->plan.crops.form; /* all zero where there are none */
@@ -441,7 +443,9 @@ static sk_status engine_open(const sk_graph *graph, const sk_session_settings *s
         return sk_fail_memory(err, sizeof *s);
     sk_status status;
     s->device = settings->device;
-    s->copiers.threads = settings->threads;
+    /* for some microseconds, in which the GPU waits for them */
+    s->copiers.threads = settings->threads > 0 ? settings->threads : sk_cpu_usable_cores() * 3 / 8;
+    s->copiers.most = 6;
     SK_TRY_GOTO(gpu_check(s, gpu_use(settings->device), "the chosen GPU cannot be used", err));
     SK_TRY_GOTO(
         gpu_check(s, gpu_device_about(settings->device, &s->about), "the chosen GPU cannot be used", err));
@@ -483,13 +487,11 @@ static sk_status engine_capture(sk_session *session, sk_error *err)
 
 /* --- running --- */
 
-static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input *inputs, sk_error *err)
+/* All that comes behind the upload. */
+static sk_status launch_rest(gpu_session *s, int32_t slot, sk_error *err)
 {
     gpu_slot *at = &s->slots[slot];
     const gpu_plan *plan = &s->plan;
-    SK_TRY(gpu_check(s, gpu_event_record(at->begun, s->up), "upload", err));
-    for (int32_t i = 0; i < plan->graph->n_inputs; i++)
-        SK_TRY(gpu_upload(s, i, slot, &inputs[i], err));
     SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
     if (s->up != at->compute)
         SK_TRY(gpu_check(s, gpu_stream_wait_event(at->compute, at->uploaded), "upload", err));
@@ -505,8 +507,7 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         SK_TRY(gpu_check(s, gpu_sparse_download(s, slot), "download", err));
     if (plan->found.wish.n_levels > 0) {
         const gpu_buffer *b = &plan->buffers[plan->found.buffer];
-        SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
-                         "download", err));
+        SK_TRY(gpu_check(s, gpu_download(s, slot, b->offset, b->bytes, 1, 0), "download", err));
     }
     if (plan->peaks.n > 0)
         SK_TRY(gpu_check(s, gpu_peaks_download(s, slot), "download", err));
@@ -514,10 +515,19 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         if (plan->outputs[i] < 0)
             continue;
         const gpu_buffer *b = &plan->buffers[plan->outputs[i]];
-        SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
-                         "download", err));
+        SK_TRY(gpu_check(s, gpu_download(s, slot, b->offset, b->bytes, 1, 0), "download", err));
     }
     return gpu_check(s, gpu_event_record(at->downloaded, s->down), "download", err);
+}
+
+static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input *inputs, sk_error *err)
+{
+    SK_TRY(gpu_check(s, gpu_event_record(s->slots[slot].begun, s->up), "upload", err));
+    if (s->slots[slot].graph && gpu_is_early(s, inputs))
+        return gpu_upload_early(s, slot, inputs, launch_rest, err);
+    for (int32_t i = 0; i < s->plan.graph->n_inputs; i++)
+        SK_TRY(gpu_upload(s, i, slot, &inputs[i], err));
+    return launch_rest(s, slot, err);
 }
 
 static sk_status engine_submit(sk_session *session, int32_t slot, const sk_session_input *inputs,
@@ -527,7 +537,8 @@ static sk_status engine_submit(sk_session *session, int32_t slot, const sk_sessi
     if (s->lost)
         return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
-    if (s->base.submitted != s->base.waited)
+    s->overlapped = s->base.submitted != s->base.waited;
+    if (s->overlapped)
         return run_submit(s, slot, inputs, err);
     /* nothing to overlap with: all in one stream, where nobody waits for another's event */
     gpu_stream *const up = s->up, *const down = s->down;

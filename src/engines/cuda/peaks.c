@@ -200,8 +200,7 @@ int gpu_peaks_download(gpu_session *s, int32_t slot)
 {
     const gpu_peaks *p = &s->plan.peaks;
     const size_t offset = s->plan.buffers[p->buffer].offset;
-    return gpu_copy_down_2d(s->slots[slot].host + offset, s->slots[slot].device + offset,
-                            (size_t)p->at.words * 4, first_words(p) * 4, (size_t)p->n, s->down);
+    return gpu_download(s, slot, offset, first_words(p) * 4, (size_t)p->n, (size_t)p->at.words * 4);
 }
 
 /* One image of an output that was looked at, as it is on the device, to `whole`. */

@@ -133,7 +133,8 @@ enum {
     GPU_WITHOUT_CROPS = 1 << 9,     /* a second model's crops are cut by the host */
     GPU_WITHOUT_UPSAMPLE = 1 << 10, /* what is doubled in size is written so */
     GPU_WITHOUT_PAIRS = 1 << 11,    /* a 1x1 convolution behind another is a step of its own */
-    GPU_WITHOUT_LIMITS = 1 << 12    /* pairs also where too few pixels make them slower: for checks */
+    GPU_WITHOUT_LIMITS = 1 << 12,   /* pairs also where too few pixels make them slower: for checks */
+    GPU_WITHOUT_PULL = 1 << 13      /* nothing is copied by kernels, nor launched before its input is there */
 };
 uint32_t gpu_switched_off(const char *words); /* null: nothing */
 

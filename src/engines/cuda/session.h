@@ -46,6 +46,9 @@ typedef struct gpu_session {
     int32_t *peak_order; /* scratch: [channel][capacity] */
     int32_t *taps;       /* scratch: of the longer side of a letterboxed crop, twice */
     sk_copiers copiers;  /* of frames in ordinary memory */
+    uint32_t *ready;     /* pinned: which parts of one are copied; see pull.h */
+    uint32_t turn;       /* what says so in this submit */
+    bool overlapped;     /* other submits are on their way */
     bool lost;
 } gpu_session;
 
@@ -65,6 +68,25 @@ sk_status gpu_time_graph(gpu_session *s, int32_t slot, int32_t runs, float *us, 
 /* upload.c: one input of one submit, on the stream for uploads. */
 sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
                      sk_error *err) SK_MUST_CHECK;
+sk_status gpu_upload_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;
+void gpu_upload_close(gpu_session *s);
+/* Whether this submit's input is one that is worth launching everything for before it is there … */
+bool gpu_is_early(const gpu_session *s, const sk_session_input *input);
+/* … and that: `then` launches what comes behind the upload, while the input is copied. */
+typedef sk_status gpu_then(gpu_session *s, int32_t slot, sk_error *err);
+sk_status gpu_upload_early(gpu_session *s, int32_t slot, const sk_session_input *input, gpu_then *then,
+                           sk_error *err) SK_MUST_CHECK;
+/* The upload stream waits until the frame's pixels are there. */
+int gpu_wait_for_pixels(gpu_session *s, const sk_frame *frame);
+
+/* crop_list.c: one frame that lies on the device, and where crops of it lie. */
+sk_status gpu_bring_crops(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
+                          sk_error *err) SK_MUST_CHECK;
+
+/* download.c: whether kernels copy (pull.h): for one submit at a time, as they take part of the device. */
+bool gpu_pulls(const gpu_session *s);
+/* `rows` times `bytes`, `pitch` apart, of a slot's results to its pinned memory, on the stream for downloads. */
+int gpu_download(gpu_session *s, int32_t slot, size_t offset, size_t bytes, size_t rows, size_t pitch);
 
 /* sparse.c */
 sk_status gpu_sparse_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;

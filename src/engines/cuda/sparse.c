@@ -67,9 +67,8 @@ int gpu_sparse_download(gpu_session *s, int32_t slot)
 {
     const gpu_sparse *sparse = &s->plan.sparse;
     const size_t offset = s->plan.buffers[sparse->buffer].offset;
-    return gpu_copy_down_2d(s->slots[slot].host + offset, s->slots[slot].device + offset,
-                            (size_t)sparse->image_words * 4, first_words(sparse) * 4, (size_t)sparse->n,
-                            s->down);
+    return gpu_download(s, slot, offset, first_words(sparse) * 4, (size_t)sparse->n,
+                        (size_t)sparse->image_words * 4);
 }
 
 /* Puts the values of one row where they belong, or takes the scores back. */

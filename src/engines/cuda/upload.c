@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/frame.h"
+#include "engines/cuda/pull.h"
 #include "engines/cuda/session.h"
 #include "engines/cuda/vendor.h"
 
-#include "tasks/letterbox.h"
-#include "tasks/resize_linear.h"
-#include "tasks/turned.h"
-
-#include <math.h>
 #include <string.h>
 
 /* Inputs on their way to the device: read from the caller's memory where it is pinned, else through the slot's own, part by
- * part, so that a part goes up while the next is copied. */
+ * part, so that a part goes up while the next is copied. Where nothing else is on its way, all is launched before the first
+ * byte is copied: a kernel waits for the parts and brings each up as soon as it is there. */
 
 enum {
     PART = 1 << 20,
-    SHARE = 4096 /* bytes; shares begin at multiples of it */
+    SHARE = 4096,      /* bytes; shares begin at multiples of it */
+    MOST_SHARES = 1024 /* that are told one by one when they are there; 32 MB */
 };
 
 /* How the pictures of an input lie, and which of their rows are wanted; other inputs are one long row. */
@@ -44,6 +42,11 @@ static layout layout_of(const gpu_session *s, int32_t index, const sk_session_in
     l.from_picture = input->picture_bytes ? input->picture_bytes : l.from_row * height;
     l.strips = frames && plan->strips.count ? plan->strips : (sk_row_strips){0, height, height, 1};
     return l;
+}
+
+static size_t staged_bytes(const layout *l)
+{
+    return l->row * (size_t)l->strips.height * (size_t)l->strips.count * (size_t)l->pictures;
 }
 
 typedef int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
@@ -98,8 +101,20 @@ typedef struct gathering {
     uint8_t *staging;
     size_t piece;           /* bytes */
     int32_t pieces;         /* of a strip */
+    size_t total;           /* bytes */
     size_t ready, part_end; /* the part that is copied now */
 } gathering;
+
+static gathering gathering_of(const layout *l, uint8_t *staging, const uint8_t *from)
+{
+    const bool dense = (size_t)l->from_row == l->row;
+    return (gathering){.l = l,
+                       .from = from,
+                       .staging = staging,
+                       .piece = dense ? l->row * (size_t)l->strips.height : l->row,
+                       .pieces = dense ? 1 : l->strips.height,
+                       .total = staged_bytes(l)};
+}
 
 static const uint8_t *piece_at(const gathering *g, int64_t index)
 {
@@ -109,13 +124,9 @@ static const uint8_t *piece_at(const gathering *g, int64_t index)
     return g->from + picture * g->l->from_picture + row * g->l->from_row;
 }
 
-/* One of the shares of what is copied now. */
-static void gather(void *context, int32_t share, int32_t shares)
+static void gather_range(const gathering *g, size_t at, size_t stop)
 {
-    const gathering *g = context;
-    int64_t begin, end;
-    sk_pool_split((int64_t)(g->part_end - g->ready), SHARE, share, shares, &begin, &end);
-    for (size_t at = g->ready + (size_t)begin, stop = g->ready + (size_t)end; at < stop;) {
+    while (at < stop) {
         const size_t inside = at % g->piece, left = g->piece - inside,
                      bytes = left < stop - at ? left : stop - at;
         memcpy(g->staging + at, piece_at(g, (int64_t)(at / g->piece)) + inside, bytes);
@@ -123,17 +134,20 @@ static void gather(void *context, int32_t share, int32_t shares)
     }
 }
 
+/* One of the shares of what is copied now. */
+static void gather(void *context, int32_t share, int32_t shares)
+{
+    const gathering *g = context;
+    int64_t begin, end;
+    sk_pool_split((int64_t)(g->part_end - g->ready), SHARE, share, shares, &begin, &end);
+    gather_range(g, g->ready + (size_t)begin, g->ready + (size_t)end);
+}
+
 static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *staging, const uint8_t *from)
 {
-    const bool dense = (size_t)l->from_row == l->row;
-    gathering g = {.l = l,
-                   .from = from,
-                   .staging = staging,
-                   .piece = dense ? l->row * (size_t)l->strips.height : l->row,
-                   .pieces = dense ? 1 : l->strips.height};
-    const size_t total = g.piece * (size_t)g.pieces * (size_t)l->strips.count * (size_t)l->pictures;
-    for (; g.ready < total; g.ready = g.part_end) {
-        g.part_end = total - g.ready < PART ? total : g.ready + PART;
+    gathering g = gathering_of(l, staging, from);
+    for (; g.ready < g.total; g.ready = g.part_end) {
+        g.part_end = g.total - g.ready < PART ? g.total : g.ready + PART;
         sk_copiers_run(&s->copiers, g.part_end - g.ready, gather, &g);
         const int error = gpu_copy_up(to + g.ready, staging + g.ready, g.part_end - g.ready, s->up);
         if (error)
@@ -142,8 +156,93 @@ static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *
     return 0;
 }
 
-/* Copies that follow begin once the frame's pixels are there. An event that is closed lives until it has happened. */
-static int wait_for_pixels(gpu_session *s, const sk_frame *frame)
+/* --- launched before it is there --- */
+
+typedef struct early {
+    gathering g;
+    gpu_session *s;
+    int32_t slot;
+    uint8_t *to;
+    size_t share; /* bytes */
+    gpu_then *then;
+    bool launched;
+    sk_status status;
+    sk_error *err;
+} early;
+
+static void gather_and_tell(void *context, int32_t share, int32_t shares)
+{
+    const early *e = context;
+    const size_t begin = shares > 1 ? (size_t)share * e->share : 0,
+                 end = shares > 1 ? begin + e->share : e->g.total;
+    gather_range(&e->g, begin, end < e->g.total ? end : e->g.total);
+    __atomic_store_n(e->s->ready + (size_t)share * GPU_FLAG_WORDS, e->s->turn, __ATOMIC_RELEASE);
+}
+
+/* By the caller, while others copy already. Not without them: a launch may wait for what was launched before (a debugger's, or
+ * while another thread frees memory of the device), and that for the copies. */
+static void launch_early(void *context, bool others)
+{
+    early *e = context;
+    const gpu_piece piece = {.to = e->to, .from = e->g.staging, .bytes = e->g.total};
+    if (!others)
+        return;
+    e->launched = true;
+    e->status =
+        gpu_check(e->s, gpu_pull(&piece, 1, e->share, e->s->ready, e->s->turn, e->s->up), "upload", e->err);
+    if (e->status == SK_OK)
+        e->status = e->then(e->s, e->slot, e->err);
+}
+
+bool gpu_is_early(const gpu_session *s, const sk_session_input *input)
+{
+    if (!gpu_pulls(s) || s->plan.graph->n_inputs != 1 || s->plan.settings.input == SK_INPUT_CROPS ||
+        input->frames || gpu_is_pinned(input->data))
+        return false;
+    const layout l = layout_of(s, 0, input);
+    const int32_t shares = sk_copiers_parts(staged_bytes(&l));
+    return shares > 1 && shares <= MOST_SHARES;
+}
+
+sk_status gpu_upload_early(gpu_session *s, int32_t slot, const sk_session_input *input, gpu_then *then,
+                           sk_error *err)
+{
+    const size_t offset = s->plan.buffers[s->plan.inputs[0]].offset;
+    const layout l = layout_of(s, 0, input);
+    early e = {.g = gathering_of(&l, s->slots[slot].host + offset, input->data),
+               .s = s,
+               .slot = slot,
+               .to = s->slots[slot].device + offset,
+               .then = then,
+               .err = err};
+    const size_t shares = (size_t)sk_copiers_parts(e.g.total);
+    e.share = (e.g.total / shares / SHARE + 1) * SHARE; /* so many of them are not less than all */
+    s->turn++;
+    sk_copiers_run_beside(&s->copiers, e.g.total, gather_and_tell, launch_early, &e);
+    if (e.launched)
+        return e.status;
+    SK_TRY(gpu_check(s, gpu_copy_up(e.to, e.g.staging, e.g.total, s->up), "upload", err));
+    return then(s, slot, err);
+}
+
+sk_status gpu_upload_open(gpu_session *s, sk_error *err)
+{
+    const size_t bytes = (size_t)MOST_SHARES * GPU_FLAG_WORDS * sizeof *s->ready;
+    SK_TRY(gpu_check(s, gpu_host_alloc((void **)&s->ready, bytes), "pinned memory", err));
+    memset(s->ready, 0, bytes);
+    return SK_OK;
+}
+
+void gpu_upload_close(gpu_session *s)
+{
+    sk_copiers_close(&s->copiers);
+    gpu_host_free(s->ready);
+}
+
+/* --- what lies on the device already --- */
+
+/* An event that is closed lives until it has happened. */
+int gpu_wait_for_pixels(gpu_session *s, const sk_frame *frame)
 {
     gpu_event *event = NULL;
     if (frame->event)
@@ -178,7 +277,7 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
                            "a frame of %dx%d on device %d was handed to a session for %dx%d on device %d",
                            frame->width, frame->height, frame->device, fit->frame_width, fit->frame_height,
                            s->device);
-        SK_TRY(gpu_check(s, wait_for_pixels(s, frame), "frame", err));
+        SK_TRY(gpu_check(s, gpu_wait_for_pixels(s, frame), "frame", err));
         if (!fit->nv12) {
             l.from_row = frame->stride;
             SK_TRY(gpu_check(s, copy_rows(&l, to, frame->data, gpu_copy_across_2d, s->up), "frame", err));
@@ -195,158 +294,11 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
     return SK_OK;
 }
 
-/* What is written for a submit's crops, in the slot's pinned memory. */
-typedef struct crop_writer {
-    uint8_t *list;
-    gpu_crop_box *boxes;
-    int32_t n_boxes;
-    size_t bytes; /* of the list, as far as it is used */
-} crop_writer;
-
-static crop_writer crop_writer_of(const gpu_session *s, int32_t slot)
-{
-    const int64_t n = gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
-    uint8_t *list = s->slots[slot].host + s->plan.buffers[s->plan.crop_places].offset;
-    return (crop_writer){list, (gpu_crop_box *)(void *)(list + gpu_crop_boxes_at(&s->plan, n)), 0, 0};
-}
-
-/* How crop i lies, and what is painted over in it. */
-static sk_status view_of(const gpu_session *s, crop_writer *w, const sk_crop_list *crops, int32_t i,
-                         gpu_crop_view *out, sk_error *err)
-{
-    const sk_crop *crop = &crops->items[i];
-    const sk_crop_mask *mask = crops->masks && crops->masks[i].count > 0 ? &crops->masks[i] : NULL;
-    *out = (gpu_crop_view){0};
-    if (crop->turned) {
-        out->turned = 1;
-        out->half_x = (crop->width - 1) / 2;
-        out->half_y = (crop->height - 1) / 2;
-        out->middle_x = crop->left + out->half_x;
-        out->middle_y = crop->top + out->half_y;
-        out->cosine = cosf(crop->angle);
-        out->sine = sinf(crop->angle);
-    }
-    if (!mask)
-        return SK_OK;
-    if (mask->count > s->plan.crops.form.masks)
-        return sk_fail(err, SK_ERR_ARG, "%d boxes around a crop where at most %d were announced", mask->count,
-                       s->plan.crops.form.masks);
-    _Static_assert(sizeof(gpu_crop_box) == sizeof(sk_turned_box), "the same six numbers");
-    out->first_box = w->n_boxes;
-    out->n_boxes = sk_crop_mask_boxes(mask, crop, (sk_turned_box *)(void *)(w->boxes + w->n_boxes));
-    w->n_boxes += out->n_boxes;
-    return SK_OK;
-}
-
-/* SLEAP's crops: corners. */
-static sk_status list_places(gpu_session *s, crop_writer *w, const sk_crop_list *crops, sk_error *err)
-{
-    const size_t n = (size_t)gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
-    gpu_cut_crop *places = (gpu_cut_crop *)(void *)w->list;
-    w->bytes = n * sizeof *places;
-    memset(places, 0, w->bytes);
-    for (int32_t i = 0; i < crops->count; i++) {
-        places[i] = (gpu_cut_crop){.left = crops->items[i].left, .top = crops->items[i].top};
-        SK_TRY(view_of(s, w, crops, i, &places[i].view, err));
-    }
-    return SK_OK;
-}
-
-/* Two places and two weights of every column, or row. */
-static void write_taps(gpu_session *s, int32_t from, int32_t to, int vertical, int32_t (*taps)[2],
-                       int16_t (*weights)[2])
-{
-    int32_t *first = s->taps, *second = s->taps + to;
-    sk_resize_linear_taps(from, to, vertical, 1, first, second, weights);
-    for (int32_t i = 0; i < to; i++) {
-        taps[i][0] = first[i];
-        taps[i][1] = second[i];
-    }
-}
-
-/* Letterboxed crops: where each lands, and its tables. */
-static sk_status list_boxes(gpu_session *s, crop_writer *writer, const sk_crop_list *crops, sk_error *err)
-{
-    const sk_crop_form *f = &s->plan.crops.form;
-    const size_t n = (size_t)gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
-    const size_t w = (size_t)f->width, h = (size_t)f->height, each = gpu_crop_table_bytes(&s->plan);
-    gpu_box_crop *boxes = (gpu_box_crop *)(void *)writer->list;
-    uint8_t *tables = (uint8_t *)(boxes + n);
-    memset(boxes, 0, n * sizeof *boxes); /* those that are not there are all border */
-    for (int32_t i = 0; i < crops->count; i++, tables += each) {
-        const sk_crop *crop = &crops->items[i];
-        const int32_t cw = (int32_t)crop->width, ch = (int32_t)crop->height;
-        sk_letterbox_geometry g;
-        boxes[i] = (gpu_box_crop){.x = crop->turned ? 0 : (int32_t)crop->left,
-                                  .y = crop->turned ? 0 : (int32_t)crop->top};
-        if (crop->turned ? cw < 1 || ch < 1 || cw > 65536 || ch > 65536
-                         : boxes[i].x < 0 || boxes[i].y < 0 || cw < 1 || ch < 1 ||
-                               cw > f->frame_width - boxes[i].x || ch > f->frame_height - boxes[i].y)
-            return sk_fail(err, SK_ERR_ARG, "a crop of %dx%d at %d,%d is not inside a frame of %dx%d", cw, ch,
-                           boxes[i].x, boxes[i].y, f->frame_width, f->frame_height);
-        SK_TRY(view_of(s, writer, crops, i, &boxes[i].view, err));
-        SK_TRY(sk_letterbox_fit(cw, ch, f->width, f->height, 0, &g, err));
-        boxes[i].left = g.left;
-        boxes[i].top = g.top;
-        boxes[i].rw = g.resized_width;
-        boxes[i].rh = g.resized_height;
-        boxes[i].mode = gpu_box_mode(cw, ch, g.resized_width, g.resized_height);
-        if (boxes[i].mode != 1)
-            continue;
-        write_taps(s, cw, g.resized_width, 0, (int32_t(*)[2])(void *)tables,
-                   (int16_t(*)[2])(void *)(tables + (w + h) * 8));
-        write_taps(s, ch, g.resized_height, 1, (int32_t(*)[2])(void *)(tables + w * 8),
-                   (int16_t(*)[2])(void *)(tables + (w + h) * 8 + w * 4));
-    }
-    writer->bytes = (size_t)(tables - (uint8_t *)boxes);
-    return SK_OK;
-}
-
-/* One frame that lies on the device, and where crops of it lie: few bytes from the host. */
-static sk_status bring_crops(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
-                             sk_error *err)
-{
-    const sk_crop_wish *w = &s->plan.crops;
-    const gpu_buffer *to = &s->plan.buffers[s->plan.inputs[index]],
-                     *list = &s->plan.buffers[s->plan.crop_places];
-    const sk_frame *frame = input->frames[0];
-    gpu_slot *at = &s->slots[slot];
-    const size_t row = (size_t)w->form.frame_width * (size_t)w->channels, rows = (size_t)w->form.frame_height;
-    const int32_t channels = frame->format == SK_PIXEL_GRAY ? 1 : 3;
-    if (frame->place != GPU_PLACE || frame->device != s->device || frame->width != w->form.frame_width ||
-        frame->height != w->form.frame_height || channels != w->channels ||
-        (frame->format == SK_PIXEL_BGR) != (w->swap != 0))
-        return sk_fail(
-            err, SK_ERR_ARG, "crops of a frame of %dx%d on device %d from a session for %dx%d on device %d",
-            frame->width, frame->height, frame->device, w->form.frame_width, w->form.frame_height, s->device);
-    SK_TRY(gpu_check(s, wait_for_pixels(s, frame), "frame", err));
-    const bool dense = (size_t)frame->stride == row; /* then one piece */
-    SK_TRY(gpu_check(s,
-                     gpu_copy_across_2d(at->device + to->offset, dense ? row * rows : row, frame->data,
-                                        dense ? row * rows : (size_t)frame->stride, dense ? row * rows : row,
-                                        dense ? 1 : rows, s->up),
-                     "frame", err));
-    crop_writer writer = crop_writer_of(s, slot);
-    if (w->form.rule == SK_CROP_LETTERBOX)
-        SK_TRY(list_boxes(s, &writer, input->crops, err));
-    else
-        SK_TRY(list_places(s, &writer, input->crops, err));
-    SK_TRY(gpu_check(s, gpu_copy_up(at->device + list->offset, writer.list, writer.bytes, s->up),
-                     "where crops lie", err));
-    if (writer.n_boxes == 0)
-        return SK_OK;
-    const size_t before = (size_t)((uint8_t *)writer.boxes - writer.list);
-    return gpu_check(s,
-                     gpu_copy_up(at->device + list->offset + before, writer.boxes,
-                                 (size_t)writer.n_boxes * sizeof *writer.boxes, s->up),
-                     "what is painted over", err);
-}
-
 sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
                      sk_error *err)
 {
     if (s->plan.settings.input == SK_INPUT_CROPS)
-        return bring_crops(s, index, slot, input, err);
+        return gpu_bring_crops(s, index, slot, input, err);
     if (input->frames)
         return bring_across(s, index, slot, input, err);
     const size_t offset = s->plan.buffers[s->plan.inputs[index]].offset;
