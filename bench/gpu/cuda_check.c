@@ -68,6 +68,9 @@ static void check_bytes(bool small)
                   first_difference(c, side, c == 32 ? SK_UNARY_RELU : SK_UNARY_SILU, STEP) * TILE_LIMIT /
                       STEP_LIMIT,
                   TILE_LIMIT);
+    judge("1x1 and half the size", "bytes",
+          byte_difference(doubled_graph(64), sk_shape_of(4, small ? 1 : 9, 64, 24, 20), 0, kinds) / 10,
+          TILE_LIMIT);
     for (int odd = 0; odd < 2; odd++)
         for (int batch = 1; batch <= 33; batch += 32)
             judge("split, pooled, doubled, joined", odd ? "bytes, odd" : "bytes",

@@ -73,7 +73,8 @@ static int zero_of(const layer *l)
     return l->act == SK_UNARY_RELU ? 0 : l->act ? 20 : 128;
 }
 
-/* `to_bytes`: what comes out is eight bits as well. */
+/* `to_bytes`: what comes out is eight bits as well. Else, where the layer has one, with a 1x1 convolution of halves behind it, to
+ * planes. */
 static sk_graph *byte_graph(const layer *l, bool to_bytes)
 {
     sk_graph *g = NULL;
@@ -90,7 +91,10 @@ static sk_graph *byte_graph(const layer *l, bool to_bytes)
         y = sk_b_add(&b, y, x);
     if (to_bytes)
         y = as_bytes(&b, quantised(&b, y, STEP, zero_of(l)), l->cout);
-    sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, y), "y");
+    if (l->then && !to_bytes)
+        sk_b_output(&b, conv(&b, y, l->cout, l->then, 1, 1, 1, 0, "then"), "y");
+    else
+        sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, y), "y");
     if (b.status != SK_OK)
         stop(&b.error);
     return g;
@@ -197,6 +201,30 @@ static inline double first_difference(int cout, int side, int act, double step_s
     sk_graph_close(&fixed);
     sk_graph_close(&g);
     return d;
+}
+
+/* A 1x1 convolution of two maps, one of half the size: that one's share of the sums is computed at its size, in halves, and added
+ * before the activation. */
+static inline sk_graph *doubled_graph(int channels)
+{
+    sk_graph *g = NULL;
+    sk_error err = {0};
+    sk_builder b;
+    const layer half = {channels, channels, 3, 2, 0, 0, 0, SK_UNARY_SILU, 1, 0},
+                both = {channels * 2, channels, 1, 1, 0, 0, 0, SK_UNARY_SILU, 1, 0};
+    if (sk_graph_open(&g, &err) != SK_OK)
+        stop(&err);
+    sk_builder_init(&b, g);
+    const sk_shape any = sk_shape_of(4, -1, channels, -1, -1);
+    const sk_value x =
+        quantised(&b, sk_b_unary(&b, SK_UNARY_NEG, sk_b_input(&b, "x", SK_DTYPE_F32, &any)), STEP, 20);
+    const sk_value small = quantised(&b, byte_conv(&b, x, &half), STEP, 20);
+    const sk_value part[2] = {quantised(&b, sk_b_upsample_nearest(&b, small, 2), STEP, 20), x};
+    const sk_value v = byte_conv(&b, quantised(&b, sk_b_concat(&b, part, 2, 1), STEP, 20), &both);
+    sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, as_bytes(&b, quantised(&b, v, STEP, 20), channels)), "y");
+    if (b.status != SK_OK)
+        stop(&b.error);
+    return g;
 }
 
 /* Everything that moves bytes: split, joined again over what was read, three chained pools, a pool of stride 2, doubled in size; and

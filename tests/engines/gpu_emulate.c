@@ -473,15 +473,17 @@ static void conv(const gpu_launch *launch)
 {
     const gpu_conv_args *a = &launch->args->conv;
     const gpu_config *c = launch->config;
-    const int32_t point = c->kind == GPU_CONFIG_POINTWISE, halo = c->kind == GPU_CONFIG_HALO;
+    const int32_t walk = c->kind == GPU_CONFIG_WALK, point = walk || c->kind == GPU_CONFIG_POINTWISE;
+    const int32_t halo = walk || c->kind == GPU_CONFIG_HALO;
     const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8;
     float between[128] = {0};
     const int32_t rows = launch->grid[1] * c->bn, type = c->floats ? GPU_F32 : GPU_F16;
     const int64_t depth = halo ? a->kpad : (int64_t)a->nk * c->bk;
     for (int32_t m = 0; m < a->m; m++) {
         const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
-        if (halo ? oy >= a->ty * c->th || ox >= a->tx * c->tw || n >= a->tiles / (a->tx * a->ty)
-                 : m >= launch->grid[0] * c->bm)
+        if (walk   ? m >= a->tiles * c->bm
+            : halo ? oy >= a->ty * c->th || ox >= a->tx * c->tw || n >= a->tiles / (a->tx * a->ty)
+                   : m >= launch->grid[0] * c->bm)
             continue;
         for (int32_t p = 0; p < rows; p++) {
             const int32_t co = channel_of(p, c->group);
@@ -491,6 +493,11 @@ static void conv(const gpu_launch *launch)
                 a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
             if (c->floats == GPU_BYTES) {
                 const float *factor = (const float *)a->p[3] + 2 * co;
+                if (a->then8) {
+                    between[p] = halves[sk_f32_to_f16(gpu_act(
+                        count_of(launch, m, p, taps, cin, depth) * factor[0] + factor[1], a->act, a->alpha))];
+                    continue;
+                }
                 gpu_finish_bytes(&a->bytes, a->p[0], (int64_t)m * a->ldo + co, a->p[4], beside * a->ldr + co,
                                  a->residual_before, a->act, a->alpha,
                                  count_of(launch, m, p, taps, cin, depth) * factor[0] + factor[1]);

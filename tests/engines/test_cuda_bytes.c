@@ -5,7 +5,7 @@
 
 #include "byte_cases.h"
 
-static int used[256];
+static int used[512];
 
 static void judge_step(const char *what, int32_t tile, double d)
 {
@@ -18,6 +18,7 @@ static void judge_halves(const char *what, int32_t tile, double d)
 {
     if (!(d < TILE_LIMIT))
         fail_msg("%s by %s: %.2e", what, gpu_config_at(tile)->name, d);
+    used[tile] += gpu_config_at(tile)->then;
 }
 
 static void test_every_tile(void **state)
@@ -79,6 +80,15 @@ static void test_moving(void **state)
     }
 }
 
+static void test_doubled(void **state)
+{
+    (void)state;
+    int kinds[GPU_KIND_COUNT];
+    assert_true(byte_difference(doubled_graph(32), sk_shape_of(4, 2, 32, 8, 12), 0, kinds) < 0.02);
+    assert_int_equal(kinds[GPU_RESIZE] + kinds[GPU_COPY], 0);
+    assert_int_equal(kinds[GPU_CONV], 4);
+}
+
 static void test_first(void **state)
 {
     (void)state;
@@ -106,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_tile), cmocka_unit_test(test_depthwise), cmocka_unit_test(test_others),
         cmocka_unit_test(test_first),      cmocka_unit_test(test_moving),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_doubled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "tile_cases.h"
 
-static int used[256];
+static int used[512];
 
 static void judge(const char *what, int32_t tile, double d)
 {
@@ -56,7 +56,7 @@ static void test_rows(void **state)
         assert_true(c->bn % (8 * c->group) == 0 && c->split >= 1 && c->bm % c->split == 0);
         assert_true(!c->wgmma ||
                     (warps % 4 == 0 && c->bm * (c->sets ? c->sets : 1) % (warps * 16) == 0 && c->bn >= 16));
-        assert_true((c->kind == GPU_CONFIG_HALO) == (c->shared_bytes == 0));
+        assert_true((c->kind == GPU_CONFIG_HALO || c->kind == GPU_CONFIG_WALK) == (c->shared_bytes == 0));
         assert_true(c->kind != GPU_CONFIG_HALO || c->bm == c->th * c->tw);
         assert_true(c->shared_bytes <= 227 * 1024);
     }

@@ -31,9 +31,8 @@ enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGM
 /* What is bytes at the end of a convolution, and how numbers become bytes and bytes numbers. */
 typedef struct gpu_bytes {
     int32_t out, residual; /* 1: bytes; 0: as the session's maps */
-    int32_t
-        half; /* SiLU, then at most bytes added, to bytes: sums come halved, residual_gain is of what is written */
-    uint32_t fill;    /* the input's zero, four times */
+    int32_t half;  /* the end is SiLU to bytes, bytes added after it or halves before it: sums come halved */
+    uint32_t fill; /* the input's zero, four times */
     float gain, zero; /* written: 255 times what is left of number * gain + zero in [0, 1] */
     float residual_gain, residual_zero; /* added: (byte - zero) * gain */
 } gpu_bytes;

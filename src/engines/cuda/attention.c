@@ -410,7 +410,7 @@ sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *t, sk_error *
                              .w = (int32_t)s->dim[3],
                              .k = t->k,
                              .scale = t->scale,
-                             .bytes = gpu_bytes_to(plan, t->out, SK_VALUE_NONE, GPU_ACT_NONE)};
+                             .bytes = gpu_bytes_to(plan, t->out, SK_VALUE_NONE, GPU_ACT_NONE, false)};
     step->refs[0] = gpu_kept_ref(plan, t->out);
     step->refs[1] = gpu_map_ref(plan, t->qkv);
     step->refs[2] = weights;

@@ -97,7 +97,7 @@ template <int G, int PX> __global__ void __launch_bounds__(128) depthwise_bytes(
         if (x0 + k >= p.ow)
             break;
         if (p.bytes.half)
-            put_silu((uint8_t *)p.p[0] + (pixel + k) * p.ldo + c, p.bytes, out);
+            finish_silu<4 * G>(p, pixel + k, c, out);
         else
             finish_bytes<4 * G>(p, pixel + k, c, out);
     }

@@ -189,7 +189,7 @@ bool gpu_moves_bytes(const gpu_plan *plan, const sk_node *node)
 
 /* --- between bytes and the session's type --- */
 
-gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, int32_t act)
+gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, int32_t act, bool before)
 {
     gpu_bytes b = {0};
     const bool added = residual != SK_VALUE_NONE, low = added && plan->values[residual].low;
@@ -198,7 +198,7 @@ gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, in
         b.out = 1;
         b.gain = 1.0f / (255.0f * rule.scale);
         b.zero = (float)rule.zero / 255.0f;
-        b.half = act == GPU_ACT_SILU && !added;
+        b.half = act == GPU_ACT_SILU && (!added || before == !low);
     }
     if (low) {
         b.residual = 1;
@@ -214,7 +214,7 @@ static sk_status add_convert(gpu_plan *plan, sk_value v, gpu_ref map, int32_t pi
 {
     const sk_shape *s = gpu_shape(plan, v);
     const gpu_rule rule = gpu_rule_of(plan, v);
-    const gpu_bytes b = gpu_bytes_to(plan, v, SK_VALUE_NONE, GPU_ACT_NONE);
+    const gpu_bytes b = gpu_bytes_to(plan, v, SK_VALUE_NONE, GPU_ACT_NONE, false);
     const int32_t kept = gpu_kept_pitch(plan, v);
     gpu_step *step;
     SK_TRY(gpu_add_step(plan, GPU_CONVERT, NULL, &step, err));

@@ -28,6 +28,11 @@ template <int N> __device__ __forceinline__ void put_bytes(uint8_t *to, const fl
             *(uint32_t *)to = words[0];
     }
 }
+/* 2^23 + byte, less 2^23: exact. */
+__device__ __forceinline__ float byte_at(const uint32_t *words, int e)
+{
+    return __uint_as_float(__byte_perm(words[e / 4], 0x4b000000u, 0x7440 + e % 4)) - 8388608.0f;
+}
 template <int N> __device__ __forceinline__ void get_bytes(const uint8_t *from, float (&v)[N])
 {
     uint32_t words[N / 4 > 0 ? N / 4 : 1];
@@ -40,8 +45,8 @@ template <int N> __device__ __forceinline__ void get_bytes(const uint8_t *from, 
     else
         words[0] = *(const uint16_t *)from;
 #pragma unroll
-    for (int e = 0; e < N; e++) /* 2^23 + byte, less 2^23: exact */
-        v[e] = __uint_as_float(__byte_perm(words[e / 4], 0x4b000000u, 0x7440 + e % 4)) - 8388608.0f;
+    for (int e = 0; e < N; e++)
+        v[e] = byte_at(words, e);
 }
 template <int N> __device__ __forceinline__ void put_numbers(uint8_t *to, const gpu_bytes &b, const float (&v)[N])
 {
@@ -52,18 +57,71 @@ template <int N> __device__ __forceinline__ void put_numbers(uint8_t *to, const 
     put_bytes(to, left);
 }
 
-/* The usual end, gpu_bytes.half: SiLU of twice h as h + h tanh(h), with as few instructions as it takes. */
-template <int N> __device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, const float (&h)[N])
+/* The usual ends, gpu_bytes.half: SiLU of twice h as h + h tanh(h), with as few instructions as it takes. Alone; with what is
+ * added to it from a map of bytes; with what is added to h before it from a map of halves. */
+enum half_end { SILU_ALONE, SILU_THEN_ADD, ADD_THEN_SILU };
+
+/* What of N channels is added, as it lies in memory. */
+template <int KIND, int N> struct beside {
+    static constexpr int WORDS = KIND == SILU_ALONE ? 1 : KIND == SILU_THEN_ADD ? (N + 3) / 4 : N / 2;
+    uint32_t words[WORDS];
+    /* P: of 1x1 convolutions, which may add what has half the size. */
+    template <bool P, class A> __device__ __forceinline__ void load(const A &p, long long pixel, int c)
+    {
+        if constexpr (KIND == SILU_ALONE)
+            return;
+        if constexpr (P)
+            if (p.residual_half)
+                pixel = half_pixel((int)pixel, p.ow);
+        const char *from = (const char *)p.p[4] + (pixel * p.ldr + c) * (KIND == SILU_THEN_ADD ? 1 : 2);
+        if constexpr (KIND == SILU_THEN_ADD && N == 2)
+            words[0] = *(const uint16_t *)from;
+        else if constexpr (WORDS == 4)
+            *(uint4 *)words = *(const uint4 *)from;
+        else if constexpr (WORDS == 2)
+            *(uint2 *)words = *(const uint2 *)from;
+        else
+            words[0] = *(const uint32_t *)from;
+    }
+};
+
+template <int KIND, int N>
+__device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, float (&h)[N], const beside<KIND, N> &more)
 {
     float left[N];
+    const float gain = KIND == SILU_THEN_ADD ? b.residual_gain * b.gain : 0.0f;
+    const float zero = KIND == SILU_THEN_ADD ? fmaf(-b.residual_zero, gain, b.zero) : b.zero;
 #pragma unroll
     for (int e = 0; e < N; e++) {
+        if constexpr (KIND == ADD_THEN_SILU) {
+            const float2 two = unpack_halves(more.words[e / 2]);
+            h[e] = fmaf(e % 2 ? two.y : two.x, 0.5f, h[e]);
+        }
         const float g = h[e] * b.gain;
         float t;
         asm("tanh.approx.f32 %0,%1;" : "=f"(t) : "f"(h[e]));
-        left[e] = __saturatef(fmaf(g, t, fmaf(h[e], b.gain, b.zero)));
+        left[e] = fmaf(g, t, fmaf(h[e], b.gain, KIND == SILU_THEN_ADD ? fmaf(byte_at(more.words, e), gain, zero) : zero));
+        left[e] = __saturatef(left[e]);
     }
     put_bytes(to, left);
+}
+
+/* Any of them, for a pixel at a time. */
+template <int N, bool P = false, class A>
+__device__ __forceinline__ void finish_silu(const A &p, long long pixel, int c, float (&h)[N])
+{
+    uint8_t *const to = (uint8_t *)p.p[0] + pixel * p.ldo + c;
+    if (!p.p[4]) {
+        put_silu(to, p.bytes, h, beside<SILU_ALONE, N>());
+    } else if (!p.residual_before) {
+        beside<SILU_THEN_ADD, N> more;
+        more.template load<P>(p, pixel, c);
+        put_silu(to, p.bytes, h, more);
+    } else {
+        beside<ADD_THEN_SILU, N> more;
+        more.template load<P>(p, pixel, c);
+        put_silu(to, p.bytes, h, more);
+    }
 }
 
 /* What a residual adds. */

@@ -190,7 +190,7 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const gpu_conv
 {
     const gpu_value *x = &plan->values[s->x];
     const bool bytes = x->picture_bytes < 8;
-    const gpu_bytes ends = gpu_bytes_to(plan, s->y, SK_VALUE_NONE, s->act);
+    const gpu_bytes ends = gpu_bytes_to(plan, s->y, SK_VALUE_NONE, s->act, false);
     gpu_step *step;
     gpu_ref weights, bias;
     void *data;
@@ -301,7 +301,7 @@ bool gpu_conv_by_tiles(const gpu_plan *plan, const gpu_conv_shape *s)
     return gpu_by_tiles(plan) && s->groups == 1 && (point || three) && is_small(plan, s);
 }
 
-static void set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then)
+void gpu_conv_set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then)
 {
     gpu_conv_args *a = &step->args.conv;
     gpu_conv_shape t;
@@ -336,7 +336,7 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_
     step->args.conv = gpu_conv_args_of(plan, node, s, false);
     gpu_conv_describe(step, s, "conv");
     if (then)
-        set_then(plan, step, then);
+        gpu_conv_set_then(plan, step, then);
     *done = gpu_config_guess(plan, step) >= 0;
     if (!*done)
         plan->n_steps--; /* no tile fits: the slow kernel takes it */
@@ -402,11 +402,13 @@ sk_status gpu_build_conv_then(gpu_plan *plan, const sk_node *node, const sk_node
 {
     gpu_conv_shape s;
     gpu_conv_read(plan, node, &s);
-    SK_TRY(gpu_need_map(plan, s.x, err));
     if (gpu_is_map(plan, then->out[0]))
         SK_TRY(gpu_make_map(plan, then->out[0], err));
     else
         SK_TRY(gpu_make_dense(plan, then->out[0], err));
+    if (gpu_conv_reads_bytes(plan, node))
+        return gpu_build_bytes_then(plan, node, then, done, err);
+    SK_TRY(gpu_need_map(plan, s.x, err));
     return build_tile(plan, node, &s, then, done, err);
 }
 

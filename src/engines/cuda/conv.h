@@ -18,6 +18,8 @@ void gpu_conv_read(const gpu_plan *plan, const sk_node *node,
 bool gpu_conv_by_tiles(const gpu_plan *plan, const gpu_conv_shape *s);
 bool gpu_conv_is_depthwise(const gpu_plan *plan, const gpu_conv_shape *s);
 bool gpu_conv_has_half(const gpu_plan *plan, const gpu_conv_shape *s);
+/* The step makes what a 1x1 convolution behind makes of it, too. */
+void gpu_conv_set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then);
 void gpu_conv_describe(gpu_step *step, const gpu_conv_shape *s, const char *kernel);
 
 /* Common to convolution steps: output, input, residual, and what a kernel is told of them. `kept`: values as they are kept, bytes

@@ -54,12 +54,23 @@ static int32_t weight_of(const gpu_plan *plan, const gpu_conv_shape *s, const gp
     return (int32_t)rintf(w[row * columns + column] / scales->scales[scales->n > 1 ? row : 0]);
 }
 
+/* How it ends. Halves that are added before the activation: of 1x1 convolutions only (conv_epilogue_bytes.cuh). */
+static gpu_bytes ends_of(const gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s)
+{
+    const bool before = node->a.conv.residual_before_act;
+    gpu_bytes b = gpu_bytes_to(plan, s->y, s->residual, s->act, before);
+    if (s->residual != SK_VALUE_NONE && before && s->kh != 1)
+        b.half = 0;
+    b.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
+    return b;
+}
+
 /* [channels][2], zeros for as many more as the widest tile has. */
-static sk_status add_factors(gpu_plan *plan, const gpu_conv_shape *s, const gpu_scales *scales, gpu_ref *ref,
-                             sk_error *err)
+static sk_status add_factors(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s,
+                             const gpu_scales *scales, gpu_ref *ref, sk_error *err)
 {
     const gpu_rule rule = gpu_rule_of(plan, s->x);
-    const double half = gpu_bytes_to(plan, s->y, s->residual, s->act).half ? 0.5 : 1.0;
+    const double half = ends_of(plan, node, s).half ? 0.5 : 1.0;
     const float *bias = s->bias == SK_VALUE_NONE ? NULL : sk_value_tensor(plan->graph, s->bias).data;
     const int64_t columns = (int64_t)(s->cin / s->groups) * s->kh * s->kw;
     void *data;
@@ -91,16 +102,15 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const gpu_
     gpu_conv_set_maps(plan, step, s, true);
     step->args.depthwise = gpu_depthwise_args_of(plan, node, s, true);
     step->args.depthwise.type = GPU_U8;
-    step->args.depthwise.bytes = gpu_bytes_to(plan, s->y, s->residual, s->act);
+    step->args.depthwise.bytes = ends_of(plan, node, s);
     step->refs[2] = weights;
     step->refs[3] = factors;
-    step->args.depthwise.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
     gpu_conv_describe(step, s, "depthwise u8");
     return SK_OK;
 }
 
 static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_shape *s, gpu_ref factors,
-                            sk_error *err)
+                            const sk_node *then, bool *done, sk_error *err)
 {
     gpu_step *step;
     SK_TRY(gpu_add_step(plan, GPU_CONV, node, &step, err));
@@ -108,27 +118,45 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const gpu_conv_
     step->bytes = 1;
     step->refs[3] = factors;
     step->args.conv = gpu_conv_args_of(plan, node, s, true);
-    step->args.conv.bytes = gpu_bytes_to(plan, s->y, s->residual, s->act);
-    step->args.conv.bytes.fill = (uint32_t)gpu_rule_of(plan, s->x).zero * 0x01010101u;
+    step->args.conv.bytes = ends_of(plan, node, s);
     gpu_conv_describe(step, s, "conv u8");
-    if (gpu_config_guess(plan, step) < 0)
+    if (then)
+        gpu_conv_set_then(plan, step, then);
+    *done = gpu_config_guess(plan, step) >= 0;
+    if (!*done && then)
+        plan->n_steps--; /* one after the other */
+    else if (!*done)
         return sk_fail(err, SK_ERR_INTERNAL, "%s: no tile for this convolution of bytes", plan->node_name);
     return SK_OK;
+}
+
+bool gpu_conv_reads_bytes(const gpu_plan *plan, const sk_node *node)
+{
+    return plan->rules && plan->values[node->in[0]].low && gpu_conv_is_bytes(plan, node);
+}
+
+sk_status gpu_build_bytes_then(gpu_plan *plan, const sk_node *node, const sk_node *then, bool *done,
+                               sk_error *err)
+{
+    gpu_conv_shape s;
+    gpu_ref factors;
+    gpu_conv_read(plan, node, &s);
+    SK_TRY(add_factors(plan, node, &s, gpu_scales_of(plan, s.weights), &factors, err));
+    return build_tile(plan, node, &s, factors, then, done, err);
 }
 
 sk_status gpu_build_conv_bytes(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     gpu_conv_shape s;
     gpu_ref factors;
-    *done = plan->rules && gpu_is_map(plan, node->out[0]) && plan->values[node->in[0]].low &&
-            gpu_conv_is_bytes(plan, node);
+    *done = gpu_is_map(plan, node->out[0]) && gpu_conv_reads_bytes(plan, node);
     if (!*done)
         return SK_OK;
     gpu_conv_read(plan, node, &s);
     if (s.residual != SK_VALUE_NONE && !plan->values[s.residual].low)
         SK_TRY(gpu_need_map(plan, s.residual, err));
     SK_TRY(gpu_make_kept(plan, s.y, err));
-    SK_TRY(add_factors(plan, &s, gpu_scales_of(plan, s.weights), &factors, err));
+    SK_TRY(add_factors(plan, node, &s, gpu_scales_of(plan, s.weights), &factors, err));
     return is_depthwise(plan, &s) ? build_depthwise(plan, node, &s, factors, err)
-                                  : build_tile(plan, node, &s, factors, err);
+                                  : build_tile(plan, node, &s, factors, NULL, done, err);
 }

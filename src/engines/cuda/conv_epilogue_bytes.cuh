@@ -22,8 +22,10 @@ template <int N> struct channel_factors {
     }
 };
 
+enum { ANY_END = -1 }; /* besides half_end */
 
-template <bool USUAL, class PRODUCT, class LOADER>
+/* Everything that is added is fetched first: what is stored might lie in the same memory, for all that the compiler knows. */
+template <int END, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                              const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
@@ -42,6 +44,13 @@ __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADE
         if (c >= p.cout8)
             continue;
         const channel_factors<2 * G> factors(p, c);
+        beside<END == ANY_END ? SILU_ALONE : END, 2 * G> more[MI][2];
+#pragma unroll
+        for (int i = 0; i < MI; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                if (pixels[i][h] >= 0)
+                    more[i][h].template load<LOADER::POINT>(p, pixels[i][h], c);
 #pragma unroll
         for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -52,23 +61,28 @@ __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADE
 #pragma unroll
                 for (int e = 0; e < 2 * G; e++)
                     v[e] = factors.number(e, acc[i][gg * G + e / 2][2 * h + e % 2]);
-                if (USUAL)
-                    put_silu((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v);
+                if constexpr (END != ANY_END)
+                    put_silu((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v, more[i][h]);
                 else
                     finish_bytes<2 * G, true, LOADER::POINT>(p, pixels[i][h], c, v);
             }
     }
 }
 
-/* A tile out of the registers, as store_tile of floats. */
-template <bool SPECIAL, class PRODUCT, class LOADER>
+/* A tile out of the registers, as store_tile of floats; what is special is asked for pixel by pixel. */
+template <bool, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                            const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
-    if (!SPECIAL && p.bytes.half)
-        store_counts<true>(p, load, product, acc);
-    else
-        store_counts<false>(p, load, product, acc);
+    constexpr bool FEW = LOADER::POINT && LOADER::WALKS; /* tiles.c: for these two ends only, as registers are few */
+    if (!FEW && !p.bytes.half)
+        store_counts<ANY_END>(p, load, product, acc);
+    else if (!p.p[4])
+        store_counts<SILU_ALONE>(p, load, product, acc);
+    else if (!FEW && !p.residual_before)
+        store_counts<SILU_THEN_ADD>(p, load, product, acc);
+    else if constexpr (LOADER::POINT) /* plan: of no other */
+        store_counts<ADD_THEN_SILU>(p, load, product, acc);
 }
 
 /* Eight sums at `from` in block z of the cluster. */
@@ -140,7 +154,7 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
             for (int e = 0; e < 8; e++)
                 numbers[e] = factors.number(e, v[e]);
             if (p.bytes.half)
-                put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + c, p.bytes, numbers);
+                finish_silu<8, LOADER::POINT>(p, pixel, c, numbers);
             else
                 finish_bytes<8, true, LOADER::POINT>(p, pixel, c, numbers);
         }

@@ -41,7 +41,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
     static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = SPLIT_, TAPS = 1, RB = BK * 2;
     static constexpr int CH = BK / 8, SA = BM * RB, SS = SA + BN * RB; /* 16-byte pieces of a row; bytes of a stage */
     static constexpr int RS = PRODUCT::THREADS / CH, NA = (BM + RS - 1) / RS, NB = (BN + RS - 1) / RS;
-    static constexpr int V = 16 / (int)sizeof(E); /* channels of a piece */
+    static constexpr int V = 16 / (int)sizeof(E), LEAST = 0; /* channels of a piece; see conv_halo.cuh */
     static constexpr bool WALKS = false, ALIKE = true, POINT = KS == 1, THEN = THEN_;
     const gpu_conv_args &p;
     const uint32_t base0;

@@ -9,16 +9,18 @@
  * its tiles. CB channels are worked on at a time: a step is one block of channels. With two buffers the next patch is on its
  * way while this one is multiplied; with one (`buffers`, wgmma only) while it is stored. SETS of the product: each has its own
  * patches and its own walk over tiles, and waits for itself only, so that one multiplies while another loads or stores. THEN:
- * the weights of the 1x1 convolution behind lie between the others and the patches. */
-template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> struct patch {
+ * the weights of the 1x1 convolution behind lie between the others and the patches. KS 1: a 1x1 convolution, whose tiles are TW
+ * pixels one after the other (TH 1) and have no borders. */
+template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false, int KS = 3> struct patch {
     typedef PRODUCT product;
     typedef typename PRODUCT::element E;
-    static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = 1, TAPS = 9, RB = CB * 2, T = PRODUCT::THREADS;
-    static constexpr int CH = CB / 8, HH = (TH - 1) * S + 3, HW = (TW - 1) * S + 3, SA = HH * HW * RB, SBT = BN * RB;
+    static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = 1, TAPS = KS * KS, RB = CB * 2, T = PRODUCT::THREADS;
+    static constexpr int CH = CB / 8, HH = (TH - 1) * S + KS, HW = (TW - 1) * S + KS, SA = HH * HW * RB, SBT = BN * RB;
     static constexpr int V = 16 / (int)sizeof(E), C = CH * V; /* channels of a piece, and of a block; CB counts halves */
     static constexpr int SH = S == 2 ? 1 : 0, SETS = PRODUCT::SETS;
-    static constexpr bool WALKS = true, ALIKE = false, POINT = false, THEN = THEN_;
-    static_assert(BM == TH * TW, "a row is a pixel");
+    static constexpr int LEAST = KS == 1 && T * SETS <= 384 ? 2 : 0; /* blocks a multiprocessor has room for; 0: as it comes */
+    static constexpr bool WALKS = true, ALIKE = false, POINT = KS == 1, THEN = THEN_;
+    static_assert(BM == TH * TW && (KS == 3 || (TH == 1 && S == 1)), "a row is a pixel");
     const gpu_conv_args &p;
     const int set, thread; /* thread: of the set */
     const uint32_t weights0, then0, patch0;
@@ -28,7 +30,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
 
     __device__ __forceinline__ patch(const gpu_conv_args &args, uint32_t shared)
         : p(args), set(SETS == 1 ? 0 : threadIdx.x / T), thread(threadIdx.x - set * T), weights0(shared),
-          then0(shared + args.blocks * 9 * SBT),
+          then0(shared + args.blocks * TAPS * SBT),
           patch0(then0 + (THEN ? args.then_rows * BN * 2 : 0) + set * args.buffers * SA), n0(blockIdx.y * BN),
           steps(args.blocks), at(blockIdx.x * SETS + set), step(0), buffer(0)
     {
@@ -50,8 +52,8 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
     {
         const E *weights = (const E *)p.p[2];
         const int cin = p.blocks * C;
-        for (int x = threadIdx.x; x < p.blocks * 9 * BN * CH; x += T * SETS) {
-            const int c = x % CH, r = (x / CH) % BN, ct = x / (CH * BN), cb = ct / 9, tap = ct - cb * 9;
+        for (int x = threadIdx.x; x < p.blocks * TAPS * BN * CH; x += T * SETS) {
+            const int c = x % CH, r = (x / CH) % BN, ct = x / (CH * BN), cb = ct / TAPS, tap = ct - cb * TAPS;
             copy16(weights0 + ct * BN * RB + r * RB + ((c ^ swizzle<RB>(r)) << 4),
                    weights + (size_t)(n0 + r) * p.kpad + tap * cin + cb * C + c * V, true);
         }
@@ -62,17 +64,34 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
         const int n, ty, tx;
         __device__ __forceinline__ int pixel(int row) const
         {
+            if (KS == 1)
+                return tx * TW + row < p.m ? tx * TW + row : -1;
             const int oy = ty * TH + row / TW, ox = tx * TW + row % TW;
             return oy < p.oh && ox < p.ow ? (n * p.oh + oy) * p.ow + ox : -1;
         }
     };
     __device__ __forceinline__ tile tile_at(int index) const
     {
+        if (KS == 1)
+            return {p, 0, 0, index};
         const int n = index / (p.tx * p.ty), q = index - n * p.tx * p.ty, ty = q / p.tx;
         return {p, n, ty, q - ty * p.tx};
     }
+    __device__ __forceinline__ void load_pixels(uint32_t to, int index, int cb) const
+    {
+        const E *from = (const E *)p.p[1] + cb * C;
+        for (int x = thread; x < BM * CH; x += T) {
+            const int c = x % CH, r = x / CH, pixel = index * BM + r;
+            copy16(to + r * RB + ((c ^ swizzle<RB>(r)) << 4), from + (size_t)pixel * p.ldi + c * V,
+                   pixel < p.m && (cb * CH + c) * V < p.c8 * 8);
+        }
+    }
     __device__ __forceinline__ void load_patch(uint32_t to, int index, int cb) const
     {
+        if constexpr (KS == 1) {
+            load_pixels(to, index, cb);
+            return;
+        }
         const tile t = tile_at(index);
         const int iy0 = t.ty * TH * S - p.pad_y, ix0 = t.tx * TW * S - p.pad_x;
         const E *image = (const E *)p.p[1] + (size_t)t.n * p.h * p.w * p.ldi + cb * C;
@@ -170,7 +189,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> stru
     }
     __device__ __forceinline__ uint32_t weights(int tap) const
     {
-        return weights0 + (step * 9 + tap) * SBT;
+        return weights0 + (step * TAPS + tap) * SBT;
     }
 
     __device__ __forceinline__ uint32_t then() const

@@ -19,7 +19,8 @@
  * PRODUCT (conv_product.cuh): who has which part of a tile, and the multiplication.
  * conv_epilogue.cuh: bias, activation, residual, store. conv_then.cuh, where the loader says THEN: a 1x1 convolution before that. */
 template <class LOADER, class PRODUCT = typename LOADER::product>
-__global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __grid_constant__ gpu_conv_args p)
+__global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST)
+    conv(const __grid_constant__ gpu_conv_args p)
 {
     if constexpr (PRODUCT::HERE) {
         extern __shared__ __align__(1024) char shared[];
@@ -56,8 +57,8 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __
                 __syncthreads();
                 store_then(p, load, product, acc);
             } else if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1) {
-                if (is_special<LOADER>(p))
-                    store_tile<LOADER::POINT>(p, load, product, acc);
+                if (sizeof(typename PRODUCT::element) > 1 && is_special<LOADER>(p))
+                    store_tile<LOADER::POINT && (sizeof(typename PRODUCT::element) > 1)>(p, load, product, acc);
                 else
                     store_tile<false>(p, load, product, acc);
             } else
@@ -82,6 +83,12 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __
 #define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s)
 #define WGHALO8(th, tw, cb, bn, nwg, s)                                                                                \
     (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, 1, false, uint8_t>, th, tw, (cb) / 2, s>>,
+#define GATHER_THEN_U8(bm, bn, bk, nwg, st, ks)                                                                       \
+    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, uint8_t>, (bk) / 2, st, ks, 1, true>>,
+#define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                             \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns, uint8_t>, th, tw, (cb) / 2, s, then>>,
+#define WALK_U8(bm, bn, cb, nwg, sets, buffers)                                                                        \
+    (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, uint8_t>, 1, bm, (cb) / 2, 1, false, 1>>,
 #define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
     (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,

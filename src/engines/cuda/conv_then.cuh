@@ -2,7 +2,7 @@
 #ifndef SK_ENGINES_CUDA_CONV_THEN_CUH
 #define SK_ENGINES_CUDA_CONV_THEN_CUH
 
-#include "conv_epilogue.cuh"
+#include "conv_epilogue_bytes.cuh"
 #include "wgmma.cuh"
 
 /* A 1x1 convolution behind another, without a map between them: a group of warps holds all channels of its pixels, and sums of
@@ -23,20 +23,40 @@ template <int BN, int THREADS> __device__ __forceinline__ void load_then(const g
     }
 }
 
+/* The bias of N channels from c on, as channel_factors of bytes. */
+template <int N> struct channel_biases {
+    float f[N];
+    __device__ __forceinline__ channel_biases(const gpu_conv_args &p, int c)
+    {
+#pragma unroll
+        for (int e = 0; e < N; e++)
+            f[e] = __ldg((const float *)p.p[3] + c + e);
+    }
+    __device__ __forceinline__ float number(int e, float sum) const
+    {
+        return sum + f[e];
+    }
+};
+template <int N> __device__ __forceinline__ channel_biases<N> numbers_of(const gpu_conv_args &p, int c, __half)
+{
+    return channel_biases<N>(p, c);
+}
+template <int N> __device__ __forceinline__ channel_factors<N> numbers_of(const gpu_conv_args &p, int c, uint8_t)
+{
+    return channel_factors<N>(p, c);
+}
+
 /* The first's sums with bias and activation, as factors: pieces of 16 channels of each 16 rows. */
 template <class PRODUCT>
-__device__ __forceinline__ void make_factors(const gpu_conv_args &p, const float (&acc)[PRODUCT::MI][PRODUCT::NI][4],
+__device__ __forceinline__ void make_factors(const gpu_conv_args &p,
+                                             const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4],
                                              uint32_t (&a)[PRODUCT::MI][PRODUCT::NI / 2][4])
 {
     constexpr int MI = PRODUCT::MI, NI = PRODUCT::NI, G = NI < 4 ? NI : 4;
     const int t = threadIdx.x & 3;
-    const float *bias = (const float *)p.p[3];
 #pragma unroll
     for (int gg = 0; gg < NI / G; gg++) {
-        float b[2 * G];
-#pragma unroll
-        for (int e = 0; e < 2 * G; e++)
-            b[e] = __ldg(bias + gg * 8 * G + t * 2 * G + e);
+        const auto b = numbers_of<2 * G>(p, gg * 8 * G + t * 2 * G, typename PRODUCT::element());
 #pragma unroll
         for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -44,7 +64,7 @@ __device__ __forceinline__ void make_factors(const gpu_conv_args &p, const float
                 float v[2 * G];
 #pragma unroll
                 for (int e = 0; e < 2 * G; e++)
-                    v[e] = acc[i][gg * G + e / 2][2 * h + e % 2] + b[e];
+                    v[e] = b.number(e, acc[i][gg * G + e / 2][2 * h + e % 2]);
                 activate<__half>(v, p.act, p.alpha);
 #pragma unroll
                 for (int j = 0; j < G; j++)
@@ -56,7 +76,7 @@ __device__ __forceinline__ void make_factors(const gpu_conv_args &p, const float
 /* What lies in PRODUCT's registers through the second convolution, 32 channels at a time, to where it belongs. */
 template <class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_then(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
-                                           const float (&acc)[PRODUCT::MI][PRODUCT::NI][4])
+                                           const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
     constexpr int MI = PRODUCT::MI, KK = PRODUCT::NI / 2, RB = then_row_bytes<PRODUCT::BN>, PASS = 32;
     static_assert(PRODUCT::WGMMA && PRODUCT::NI % 2 == 0, "all channels of a pixel in one group");

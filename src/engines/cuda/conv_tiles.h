@@ -16,7 +16,9 @@
  * HALO_SETS (TH, TW, CB, BN, NWG, S, SETS, COLUMNS, BUFFERS, THEN)
  *   SETS of NWG groups a block, each with tiles of its own and BUFFERS patches; COLUMNS: TW 16, S 1, see conv_product.cuh;
  *   THEN: as above
- * GATHER_U8, HALO_U8, GATHER_WGMMA_U8 (BM, BN, BK, NWG, ST, KS), HALO_WGMMA_U8: the same of bytes; BK and CB are 32, 64 or 128
+ * GATHER_U8, HALO_U8, GATHER_WGMMA_U8, GATHER_THEN_U8 (BM, BN, BK, NWG, ST, KS), HALO_WGMMA_U8, HALO_SETS_U8: the same of bytes; BK
+ *   and CB are 32, 64 or 128
+ * WALK_U8 (BM, BN, CB, NWG, SETS, BUFFERS)   1x1: all weights in shared memory, SETS of NWG groups walk over tiles of BM pixels
  *
  * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64,
  * 128 and 256 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
@@ -36,7 +38,10 @@
     S(u8_igemm3, GATHER_U8)                                                                                  \
     S(u8_halo, HALO_U8)                                                                                      \
     S(u8_wgmma, GATHER_WGMMA_U8)                                                                             \
-    S(u8_halo_wgmma, HALO_WGMMA_U8)
+    S(u8_halo_wgmma, HALO_WGMMA_U8)                                                                          \
+    S(u8_then, GATHER_THEN_U8)                                                                               \
+    S(u8_halo_sets, HALO_SETS_U8)                                                                            \
+    S(u8_walk, WALK_U8)
 
 #define GPU_TILES_igemm1(T)                                                                                  \
     T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
@@ -256,5 +261,34 @@
     T(16, 20, 128, 64, 5, 1)                                                                                 \
     T(8, 16, 32, 32, 1, 2)                                                                                   \
     T(8, 16, 32, 32, 2, 2)
+
+#define GPU_TILES_u8_then(T)                                                                                 \
+    T(128, 64, 64, 2, 4, 1)                                                                                  \
+    T(64, 64, 64, 1, 4, 1)                                                                                   \
+    T(64, 128, 128, 1, 4, 1)                                                                                 \
+    T(128, 64, 128, 2, 3, 3)                                                                                 \
+    T(64, 64, 128, 1, 4, 3)
+
+#define GPU_TILES_u8_halo_sets(T)                                                                            \
+    T(8, 16, 64, 64, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 8, 64, 64, 1, 1, 4, 0, 2, 0)                                                                        \
+    T(8, 16, 64, 32, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 16, 32, 64, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 16, 32, 32, 1, 1, 4, 1, 2, 0)                                                                       \
+    T(8, 16, 32, 16, 1, 1, 4, 1, 2, 0)                                                                       \
+    T(8, 16, 64, 64, 1, 1, 3, 1, 2, 1)                                                                       \
+    T(8, 8, 64, 64, 1, 1, 3, 0, 2, 1)                                                                        \
+    T(16, 20, 64, 64, 5, 1, 1, 0, 2, 1)
+
+#define GPU_TILES_u8_walk(T)                                                                                 \
+    T(128, 32, 32, 1, 3, 2)                                                                                  \
+    T(64, 32, 32, 1, 3, 2)                                                                                   \
+    T(128, 64, 64, 1, 2, 2)                                                                                  \
+    T(64, 64, 64, 1, 3, 2)                                                                                   \
+    T(128, 32, 64, 1, 3, 2)                                                                                  \
+    T(64, 64, 128, 1, 3, 2)                                                                                  \
+    T(128, 64, 128, 1, 2, 2)                                                                                 \
+    T(64, 128, 128, 1, 2, 2)                                                                                 \
+    T(128, 128, 128, 2, 2, 2)
 
 #endif

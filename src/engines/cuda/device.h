@@ -71,7 +71,8 @@ void gpu_graph_close(gpu_graph *graph);
 typedef enum gpu_config_kind {
     GPU_CONFIG_POINTWISE = 1, /* implicit GEMM, 1x1 */
     GPU_CONFIG_3X3,           /* implicit GEMM, 3x3 */
-    GPU_CONFIG_HALO           /* 3x3 with the input patch in shared memory */
+    GPU_CONFIG_HALO,          /* 3x3 with the input patch in shared memory */
+    GPU_CONFIG_WALK           /* 1x1 with the weights in shared memory */
 } gpu_config_kind;
 
 enum { GPU_TF32 = 1, GPU_EXACT, GPU_BYTES };

@@ -32,10 +32,13 @@ static int32_t find_first(const gpu_plan *plan, size_t index)
     const sk_value between = node->in[0];
     const gpu_value *value = &plan->values[between];
     const int32_t first = g->values[between].producer;
-    if (first < 0 || !value->map || value->parent != SK_VALUE_NONE || plan->uses[between] != 1 ||
-        !fills_device(plan, between) || is_output(plan, between) || g->nodes[first].op != SK_OP_CONV ||
-        gpu_attention_of(plan, (size_t)first) || !gpu_conv_is_tiled(plan, &g->nodes[first]) ||
-        plan->values[g->nodes[first].in[0]].pair >= 0)
+    if (first < 0 || !value->map || value->low || value->parent != SK_VALUE_NONE ||
+        plan->uses[between] != 1 || !fills_device(plan, between) || is_output(plan, between) ||
+        g->nodes[first].op != SK_OP_CONV || gpu_attention_of(plan, (size_t)first) ||
+        !gpu_conv_is_tiled(plan, &g->nodes[first]) || plan->values[g->nodes[first].in[0]].pair >= 0)
+        return -1;
+    /* the second computes in halves, whatever the first does, and writes no bytes */
+    if (plan->values[node->out[0]].low)
         return -1;
     /* both are computed where the second stands: nothing may be written meanwhile over what the first reads (forms.c) */
     for (size_t i = (size_t)first + 1; i < index; i++)
@@ -47,8 +50,7 @@ static int32_t find_first(const gpu_plan *plan, size_t index)
 void gpu_find_pairs(gpu_plan *plan)
 {
     const sk_graph *g = plan->graph;
-    if (plan->type != GPU_F16 || plan->settings.precision == SK_PRECISION_I8 ||
-        plan->without & (GPU_WITHOUT_PAIRS | GPU_WITHOUT_TENSOR))
+    if (plan->type != GPU_F16 || plan->without & (GPU_WITHOUT_PAIRS | GPU_WITHOUT_TENSOR))
         return;
     for (size_t i = 0; i < g->n_nodes; i++) {
         const int32_t first = find_first(plan, i);

@@ -235,8 +235,8 @@ const gpu_scales *gpu_scales_of(const gpu_plan *plan, sk_value weights);
 /* `to` are some columns of `from`. */
 sk_status gpu_copy_scales(gpu_plan *plan, sk_value from, sk_value to, sk_error *err) SK_MUST_CHECK;
 bool gpu_moves_bytes(const gpu_plan *plan, const sk_node *node); /* from bytes to bytes by one rule */
-gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual,
-                       int32_t act); /* the end of a convolution */
+/* The end of a convolution; `before`: the residual is added before the activation. */
+gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, int32_t act, bool before);
 /* A map of the session's type from one of bytes; bytes of what a builder made of the session's type. */
 sk_status gpu_add_raise(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Bytes of v, which is channels of `from` from `at` on. */
@@ -245,7 +245,11 @@ sk_status gpu_lower_outputs(gpu_plan *plan, const sk_node *node, sk_error *err) 
 
 /* conv_bytes.c */
 bool gpu_conv_is_bytes(const gpu_plan *plan, const sk_node *node);
+bool gpu_conv_reads_bytes(const gpu_plan *plan, const sk_node *node); /* its input is kept in bytes, too */
 sk_status gpu_build_conv_bytes(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+/* With a 1x1 convolution of halves behind it; as gpu_build_conv_then. */
+sk_status gpu_build_bytes_then(gpu_plan *plan, const sk_node *node, const sk_node *then, bool *done,
+                               sk_error *err) SK_MUST_CHECK;
 
 /* conv.c: a convolution's bias in f32; weights of a depthwise one, [taps][channels] in the maps' type. */
 sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *ref,

@@ -129,7 +129,7 @@ template <int MT, int COUT, int FORM, bool TO_BYTES> __global__ void __launch_bo
                 for (int e = 0; e < 4; e++)
                     v[e] = acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e);
                 if (TO_BYTES && p.bytes.half)
-                    put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v);
+                    put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v, beside<SILU_ALONE, 4>());
                 else if (TO_BYTES)
                     finish_bytes<4, false>(p, pixel, j * 8 + t * 4, v);
                 else

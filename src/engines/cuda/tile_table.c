@@ -55,6 +55,10 @@
 #define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                             \
     WGMMA_GATHER("u8wg" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 0, GPU_BYTES)
 
+#define GATHER_THEN_U8(bm, bn, bk, nwg, st, ks)                                                              \
+    WGMMA_GATHER("u8wgt" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 1,         \
+                 GPU_BYTES)
+
 #define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_, sets_, then_, floats_)            \
     {.name = name_,                                                                                          \
      .kind = GPU_CONFIG_HALO,                                                                                \
@@ -97,6 +101,26 @@
 #define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s)                                                                \
     WGHALO_U8(th, tw, cb, bn, nwg, s, 1)                                                                     \
     WGHALO_U8(th, tw, cb, bn, nwg, s, 2)
+
+#define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                         \
+    HALO("u8wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns         \
+         "_" #then,                                                                                          \
+         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then, GPU_BYTES)
+#define WALK_U8(bm_, bn_, cb_, nwg, sets_, b)                                                                \
+    {.name = "u8walk_" #bm_ "x" #bn_ "_c" #cb_ "_g" #nwg "_x" #sets_ "_b" #b,                                \
+     .kind = GPU_CONFIG_WALK,                                                                                \
+     .bm = (bm_),                                                                                            \
+     .bn = (bn_),                                                                                            \
+     .bk = (cb_),                                                                                            \
+     .threads = (nwg) * (sets_)*128,                                                                         \
+     .group = GROUP(bn_),                                                                                    \
+     .split = 1,                                                                                             \
+     .stride = 1,                                                                                            \
+     .cb = (cb_),                                                                                            \
+     .buffers = (b),                                                                                         \
+     .sets = (sets_),                                                                                        \
+     .wgmma = 1,                                                                                             \
+     .floats = GPU_BYTES},
 
 #define SECTION(name, kind) GPU_TILES_##name(kind)
 static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};

@@ -28,15 +28,22 @@ static int32_t cout_of(const gpu_plan *plan, const gpu_step *step)
     return (int32_t)gpu_shape(plan, step->node->out[0])->dim[1];
 }
 
-static int32_t halo_pixels(const gpu_config *c)
+/* One whose blocks go from tile to tile, with all weights in shared memory. */
+static bool walks(const gpu_config *c)
 {
-    return ((c->th - 1) * c->stride + 3) * ((c->tw - 1) * c->stride + 3);
+    return c->kind == GPU_CONFIG_HALO || c->kind == GPU_CONFIG_WALK;
+}
+
+/* Of a tile, borders included. */
+static int32_t patch_pixels(const gpu_config *c)
+{
+    return c->kind == GPU_CONFIG_WALK ? c->bm : ((c->th - 1) * c->stride + 3) * ((c->tw - 1) * c->stride + 3);
 }
 
 static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
 {
     const int32_t cin = step->args.conv.c8 * 8;
-    return c->kind == GPU_CONFIG_HALO ? round_up(cin, c->cb) : cin;
+    return walks(c) ? round_up(cin, c->cb) : cin;
 }
 
 /* Of the convolution's own weights, without those of one behind it. */
@@ -58,17 +65,19 @@ static bool fits_then(const gpu_step *step, const gpu_config *c)
 {
     if (!c->then != !step->then)
         return false;
-    return !c->then || (c->bn >= step->args.conv.cout8 &&
-                        (c->kind == GPU_CONFIG_HALO || then_rows(step) * c->bn <= (c->bm + c->bn) * c->bk));
+    return !c->then ||
+           (c->bn >= step->args.conv.cout8 &&
+            (walks(c) || then_rows(step) * c->bn * 2 <= (c->bm + c->bn) * c->bk * gpu_config_size(c)));
 }
 
 int32_t gpu_config_shared(const gpu_step *step, const gpu_config *c)
 {
     const gpu_conv_args *a = &step->args.conv;
-    if (c->kind != GPU_CONFIG_HALO)
+    if (!walks(c))
         return c->shared_bytes;
     const int32_t blocks = round_up(a->c8 * 8, c->cb) / c->cb;
-    return (blocks * 9 * c->bn + c->sets * c->buffers * halo_pixels(c)) * c->cb * gpu_config_size(c) +
+    return (blocks * taps_of(step) * c->bn + c->sets * c->buffers * patch_pixels(c)) * c->cb *
+               gpu_config_size(c) +
            (step->then ? then_rows(step) * c->bn * 2 : 0);
 }
 
@@ -86,9 +95,11 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
         (c->split > 1 && plan->without & GPU_WITHOUT_SPLIT) ||
         (c->kind == GPU_CONFIG_HALO && plan->without & GPU_WITHOUT_HALO))
         return false;
-    if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1) || !fits_then(step, c))
+    if ((c->kind == GPU_CONFIG_POINTWISE || c->kind == GPU_CONFIG_WALK) != (taps == 1) || !fits_then(step, c))
         return false;
-    if (c->kind == GPU_CONFIG_HALO) {
+    if (c->kind == GPU_CONFIG_WALK && !(a->bytes.half && (step->refs[4].buffer < 0 || a->residual_before)))
+        return false; /* conv_epilogue_bytes.cuh */
+    if (walks(c)) {
         const int32_t blocks = round_up(cin, c->cb) / c->cb, row = c->cb * gpu_config_size(c);
         if (c->stride != a->stride || (row < 128 && blocks > 1) || (row > 32 && cin <= c->cb / 2))
             return false;
@@ -113,7 +124,7 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
         a->then_rows = then_rows(step);
         a->then_at = (int32_t)first_bytes(step, c);
     }
-    if (c->kind != GPU_CONFIG_HALO) {
+    if (!walks(c)) {
         a->kpad = round_up(taps * cin, row_multiple(c));
         a->nk = (taps * cin + c->bk - 1) / c->bk;
         step->grid[0] = (a->m + c->bm - 1) / c->bm;
@@ -122,10 +133,14 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
         return;
     }
     a->blocks = round_up(cin, c->cb) / c->cb;
-    a->kpad = round_up(9 * a->blocks * c->cb, row_multiple(c));
-    a->tx = (a->ow + c->tw - 1) / c->tw;
-    a->ty = (a->oh + c->th - 1) / c->th;
-    a->tiles = a->tx * a->ty * a->n;
+    a->kpad = round_up(taps * a->blocks * c->cb, row_multiple(c));
+    if (c->kind == GPU_CONFIG_HALO) {
+        a->tx = (a->ow + c->tw - 1) / c->tw;
+        a->ty = (a->oh + c->th - 1) / c->th;
+        a->tiles = a->tx * a->ty * a->n;
+    } else {
+        a->tiles = (a->m + c->bm - 1) / c->bm;
+    }
     a->buffers = c->buffers;
     step->grid[1] = (cout + c->bn - 1) / c->bn;
     const int32_t most = plan->sms * (occupancy > 0 ? occupancy : 1) / step->grid[1];
@@ -134,7 +149,7 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
     step->grid[2] = 1;
     if (c->sets == 1 && step->grid[0] == a->tiles && a->blocks == 1 &&
         c->buffers == 2) /* one patch a block: no second buffer */
-        step->shared_bytes -= halo_pixels(c) * c->cb * gpu_config_size(c);
+        step->shared_bytes -= patch_pixels(c) * c->cb * gpu_config_size(c);
 }
 
 int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step)
