@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,5 +71,8 @@ void sk_cpu_describe(sk_cpu_info *info);
 /* Parts that tests feed with folders of their own. `cgroup_file` is like /proc/self/cgroup, `root` like
  * /sys/fs/cgroup. The tightest limit of the group and its parents, in cores; 0 = none. */
 double sk_cpu_quota_at(const char *cgroup_file, const char *root);
+/* `folder` is like /sys/devices/system/cpu: sk_cpu_core_list among the allowed processors, and the sizes of the first one's caches. */
+int32_t sk_cpu_core_list_at(const char *folder, const cpu_set_t *allowed, int32_t *cores, int32_t capacity);
+void sk_cpu_caches_at(const char *folder, const cpu_set_t *allowed, sk_cpu_info *info);
 
 #endif

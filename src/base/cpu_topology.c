@@ -15,6 +15,8 @@
 #include <cpuid.h>
 #endif
 
+#define PROCESSORS "/sys/devices/system/cpu"
+
 /* First line of a small system file; false when it cannot be read. */
 SK_PRINTF(3, 4) static int read_line(char *line, size_t capacity, const char *path_format, ...)
 {
@@ -82,24 +84,28 @@ static int list_length(const char *list)
 }
 
 /* Does the physical core of `cpu` have a lower-numbered sibling that is also allowed? */
-static int is_second_thread(int cpu, const cpu_set_t *set)
+static int is_second_thread(const char *folder, int cpu, const cpu_set_t *set)
 {
     char siblings[256];
-    return read_line(siblings, sizeof siblings, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
-                     cpu) &&
+    return read_line(siblings, sizeof siblings, "%s/cpu%d/topology/thread_siblings_list", folder, cpu) &&
            has_lower_member(siblings, cpu, set);
+}
+
+int32_t sk_cpu_core_list_at(const char *folder, const cpu_set_t *allowed, int32_t *cores, int32_t capacity)
+{
+    int32_t count = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < capacity; cpu++) {
+        if (CPU_ISSET(cpu, allowed) && !is_second_thread(folder, cpu, allowed))
+            cores[count++] = cpu;
+    }
+    return count;
 }
 
 int32_t sk_cpu_core_list(int32_t *cores, int32_t capacity)
 {
     cpu_set_t set;
     allowed_set(&set);
-    int32_t count = 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < capacity; cpu++) {
-        if (CPU_ISSET(cpu, &set) && !is_second_thread(cpu, &set))
-            cores[count++] = cpu;
-    }
-    return count;
+    return sk_cpu_core_list_at(PROCESSORS, &set, cores, capacity);
 }
 
 static int32_t physical_count(void)
@@ -270,20 +276,16 @@ static int64_t bytes_of(const char *size)
     return value * (*unit == 'K' ? 1024 : *unit == 'M' ? 1024 * 1024 : 1);
 }
 
-static void read_caches(sk_cpu_info *info)
+void sk_cpu_caches_at(const char *folder, const cpu_set_t *allowed, sk_cpu_info *info)
 {
-    cpu_set_t set;
-    allowed_set(&set);
     int cpu = 0;
-    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, allowed))
         cpu++;
     for (int index = 0; index < 8; index++) {
-        char level[16], type[32], size[32], shared[256];
-        const char *folder = "/sys/devices/system/cpu/cpu%d/cache/index%d/";
-        char base[128];
-        snprintf(base, sizeof base, folder, cpu, index);
-        if (!read_line(level, sizeof level, "%slevel", base) ||
-            !read_line(type, sizeof type, "%stype", base) || !read_line(size, sizeof size, "%ssize", base))
+        char level[16], type[32], size[32], shared[256], base[4096];
+        snprintf(base, sizeof base, "%s/cpu%d/cache/index%d", folder, cpu, index);
+        if (!read_line(level, sizeof level, "%s/level", base) ||
+            !read_line(type, sizeof type, "%s/type", base) || !read_line(size, sizeof size, "%s/size", base))
             break;
         int is_data = strcmp(type, "Instruction") != 0;
         if (is_data && level[0] == '1')
@@ -292,10 +294,17 @@ static void read_caches(sk_cpu_info *info)
             info->l2 = bytes_of(size);
         else if (is_data && level[0] == '3') {
             info->l3 = bytes_of(size);
-            if (read_line(shared, sizeof shared, "%sshared_cpu_list", base))
+            if (read_line(shared, sizeof shared, "%s/shared_cpu_list", base))
                 info->l3_sharers = list_length(shared);
         }
     }
+}
+
+static void read_caches(sk_cpu_info *info)
+{
+    cpu_set_t set;
+    allowed_set(&set);
+    sk_cpu_caches_at(PROCESSORS, &set, info);
     /* Machines without these files (some virtual ones): the C library asks the processor. */
     const int names[3] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
     int64_t *const sizes[3] = {&info->l1d, &info->l2, &info->l3};

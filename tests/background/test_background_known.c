@@ -258,9 +258,9 @@ static void sizes_have_ends(void **state)
     (void)state;
     static const struct {
         int32_t width, height, wanted; /* 0: refused */
-    } sizes[] = {{0, 9, 0},        {9, 0, 0},        {65536, 1, 0},   {1, 65536, 0},
-                 {65535, 1, 31},   {1, 65535, 31},   {1, 1, 31},      {2048, 1057, 31},
-                 {2048, 1130, 28}, {2560, 1920, 13}, {4096, 1820, 9}, {4096, 4096, 9}};
+    } sizes[] = {{0, 9, 0},       {9, 0, 0},       {65536, 1, 0},    {1, 65536, 0},    {65535, 1, 31},
+                 {1, 65535, 31},  {1, 1, 31},      {2048, 1057, 31}, {2048, 1130, 28}, {2560, 1920, 13},
+                 {4096, 1820, 9}, {4096, 2048, 9}, {4096, 1638, 10}, {4096, 4096, 9}};
     sk_background_settings s;
     sk_background_defaults(&s);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -426,6 +426,54 @@ static void order_of_the_found(void **state)
     sk_background_close(&b);
 }
 
+static void defaults_are_those_of_the_documentation(void **state)
+{
+    (void)state;
+    sk_background_settings s;
+    memset(&s, 0x55, sizeof s);
+    sk_background_defaults(&s);
+    assert_int_equal(s.ground, SK_GROUND_LIGHT);
+    assert_true(s.contrast == 1 && s.brightness == 0 && s.gamma == 1 && s.threshold == 0 &&
+                s.following == 0.02);
+    assert_true(s.least_area == 20 && s.body_area == 0 && s.steady_light && s.split);
+    assert_int_equal(s.smallest_feature, 3);
+    assert_int_equal(s.grow, 0);
+    assert_int_equal(s.most_found, 4096);
+}
+
+/* Light that is hardly another is left alone, more is made up for; the background here follows at once. */
+static void light_is_made_steady(void **state)
+{
+    (void)state;
+    static const struct {
+        int lighter; /* of a hundred pixels */
+        uint8_t white;
+    } cases[] = {{35, 255}, {40, 251}, {100, 243}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_background_settings s;
+        sk_background *b = NULL;
+        sk_instances found;
+        sk_frame f;
+        sk_error err = {0};
+        sk_background_defaults(&s);
+        s.following = 255;
+        s.threshold = 254;
+        assert_ok(sk_background_open(&s, W, H, &b, &err), &err);
+        assert_ok(sk_instances_alloc(5, 0, &found, &err), &err);
+        memset(greys, 20, sizeof greys);
+        for (int t = 0; t < 2; t++) {
+            make_frame(SK_PIXEL_GRAY, &f);
+            assert_ok(sk_background_find(b, &f, &found, &err), &err);
+            for (int k = 0; k < W * H; k++)
+                greys[k] = k % 100 < cases[i].lighter ? 21 : 20;
+            greys[99] = 255;
+        }
+        assert_int_equal(sk_background_picture(b)[99], cases[i].white);
+        sk_instances_free(&found);
+        sk_background_close(&b);
+    }
+}
+
 static sk_status find_something(void *context, sk_error *err)
 {
     sk_status status = SK_OK;
@@ -489,6 +537,8 @@ int main(void)
         cmocka_unit_test(masks_are_cleaned_by_the_definition),
         cmocka_unit_test(greys_are_worked_out),
         cmocka_unit_test(order_of_the_found),
+        cmocka_unit_test(defaults_are_those_of_the_documentation),
+        cmocka_unit_test(light_is_made_steady),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(frames_that_do_not_fit_are_refused),
     };

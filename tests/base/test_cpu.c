@@ -174,6 +174,136 @@ static void no_or_broken_cgroup_files_limit_nothing(void **state)
     assert_true(quota("bad", "0::/\n") == 0);
 }
 
+/* --- cores and caches, from folders made up here --- */
+
+static cpu_set_t set_of(const char *list)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const char *c = list; *c; c++)
+        CPU_SET(*c >= 'a' ? 10 + *c - 'a' : *c - '0', &set);
+    return set;
+}
+
+/* Processors as digits, a for 10 and so on. */
+static const char *cores_of(const char *machine, const char *allowed, int32_t capacity)
+{
+    static char text[64];
+    char folder[4096];
+    int32_t cores[32], count;
+    cpu_set_t set = set_of(allowed);
+    snprintf(folder, sizeof folder, "%s/%s", test_folder(), machine);
+    count = sk_cpu_core_list_at(folder, &set, cores, capacity);
+    for (int32_t i = 0; i < count; i++)
+        text[i] = (char)(cores[i] < 10 ? '0' + cores[i] : 'a' + cores[i] - 10);
+    text[count] = '\0';
+    return text;
+}
+
+static void second_threads_are_no_cores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine;
+        int cpus;
+        const char *siblings[12];
+    } machines[] = {{"pairs", 8, {"0-1", "0-1", "2-3", "2-3", "4-5", "4-5", "6-7", "6-7"}},
+                    {"halves", 8, {"0,4", "1,5", "2,6", "3,7", "0,4", "1,5", "2,6", "3,7"}},
+                    {"fours",
+                     12,
+                     {"0-1,8-9", "0-1,8-9", "2-3,10-11", "2-3,10-11", "4", "5", "6", "7", "0-1,8-9",
+                      "0-1,8-9", "2-3,10-11", "2-3,10-11"}},
+                    {"odd", 4, {"rubbish", "1", "2-", "-1,3"}}};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+        for (int i = 0; i < machines[m].cpus; i++) {
+            char folder[64];
+            snprintf(folder, sizeof folder, "%s/cpu%d/topology", machines[m].machine, i);
+            make(folder, "thread_siblings_list", machines[m].siblings[i]);
+        }
+    assert_string_equal(cores_of("pairs", "01234567", 32), "0246");
+    assert_string_equal(cores_of("pairs", "1357", 32), "1357"); /* their first ones are not ours */
+    assert_string_equal(cores_of("pairs", "0123", 1), "0");
+    assert_string_equal(cores_of("halves", "01234567", 32), "0123");
+    assert_string_equal(cores_of("halves", "3456", 32), "3456");
+    assert_string_equal(cores_of("halves", "34567", 32), "3456");
+    assert_string_equal(cores_of("fours", "0123456789ab", 32), "024567");
+    assert_string_equal(cores_of("fours", "189ab", 32), "1a");
+    assert_string_equal(cores_of("fours", "9b", 32), "9b");
+    assert_string_equal(cores_of("fours", "89", 32), "8");
+    assert_string_equal(cores_of("odd", "0123", 32), "0123");
+    assert_string_equal(cores_of("no machine", "07", 32), "07");
+}
+
+static void cache(const char *machine, int cpu, int index, const char *level, const char *type,
+                  const char *size, const char *shared)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s/cpu%d/cache/index%d", machine, cpu, index);
+    make(folder, "level", level);
+    make(folder, "type", type);
+    make(folder, "size", size);
+    if (shared)
+        make(folder, "shared_cpu_list", shared);
+}
+
+static sk_cpu_info caches_of(const char *machine, const char *allowed)
+{
+    char folder[4096];
+    sk_cpu_info info = {0};
+    cpu_set_t set = set_of(allowed);
+    snprintf(folder, sizeof folder, "%s/%s", test_folder(), machine);
+    sk_cpu_caches_at(folder, &set, &info);
+    return info;
+}
+
+/* Of the first processor that is ours; instructions have caches of their own, which do not count. */
+static void caches_are_read(void **state)
+{
+    (void)state;
+    cache("big", 0, 0, "1\n", "Data\n", "32K\n", NULL);
+    cache("big", 3, 0, "1\n", "Data\n", "48K\n", NULL);
+    cache("big", 3, 1, "1\n", "Instruction\n", "64K\n", NULL);
+    cache("big", 3, 2, "2\n", "Unified\n", "2M\n", NULL);
+    cache("big", 3, 3, "3\n", "Unified\n", "100000\n", "0-3,8,10-11\n");
+    cache("big", 3, 4, "4\n", "Unified\n", "77K\n", NULL);
+    sk_cpu_info info = caches_of("big", "35");
+    assert_int_equal(info.l1d, 48 * 1024);
+    assert_int_equal(info.l2, 2 * 1024 * 1024);
+    assert_int_equal(info.l3, 100000);
+    assert_int_equal(info.l3_sharers, 7);
+    info = caches_of("big", "03");
+    assert_int_equal(info.l1d, 32 * 1024);
+    assert_int_equal(info.l2, 0);
+    cache("big", 3, 3, "3\n", "Unified\n", "1K\n", "5-4,2\n");
+    assert_int_equal(caches_of("big", "3").l3_sharers, 1);
+    cache("big", 3, 3, "3\n", "Unified\n", "1K\n", "4,x,5\n");
+    assert_int_equal(caches_of("big", "3").l3_sharers, 1);
+    for (int i = 0; i < 9; i++)
+        cache("deep", 0, i, i == 8 ? "2" : i == 7 ? "1" : "4", "Data", "5K", NULL);
+    info = caches_of("deep", "0");
+    assert_int_equal(info.l1d, 5 * 1024); /* the eighth is the last that is looked at */
+    assert_int_equal(info.l2, 0);
+}
+
+/* What processors of people's machines say: two groups, one inside the other, and names that only look alike. */
+static void quotas_of_mixed_machines(void **state)
+{
+    (void)state;
+    make("mixed", "cpu.max", "400000 100000\n");
+    make("mixed/cpu/a", "cpu.cfs_quota_us", "200000\n");
+    make("mixed/cpu/a", "cpu.cfs_period_us", "100000\n");
+    make("mixed/cpu/a/b", "cpu.cfs_quota_us", "300000\n");
+    make("mixed/cpu/a/b", "cpu.cfs_period_us", "100000\n");
+    assert_true(fabs(quota("mixed", "0::/\n3:cpu:/a/b\n") - 2) < 1e-9);
+    assert_true(fabs(quota("mixed", "3:cpu:/a/b\n0::/\n") - 2) < 1e-9);
+    assert_true(fabs(quota("mixed", "0::/\n3:cpuset,cpuacct,xcpu:/a/b\n") - 4) < 1e-9);
+    assert_true(fabs(quota("mixed", "3:cpuset,cpu:/a\n") - 2) < 1e-9);
+    make("mixed/cpu/a", "cpu.cfs_period_us", "0\n");
+    assert_true(fabs(quota("mixed", "3:cpu:/a/b\n") - 3) < 1e-9);
+    make("mixed", "cpu.max", "0 100000\n");
+    assert_true(quota("mixed", "0::/\n") == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +316,9 @@ int main(void)
         cmocka_unit_test(quota_of_version_2),
         cmocka_unit_test(quota_of_version_1),
         cmocka_unit_test(no_or_broken_cgroup_files_limit_nothing),
+        cmocka_unit_test(second_threads_are_no_cores),
+        cmocka_unit_test(caches_are_read),
+        cmocka_unit_test(quotas_of_mixed_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
