@@ -67,6 +67,15 @@ if(SKITTER_SANITIZE MATCHES "address")
     list(APPEND SKITTER_TEST_ENV "ASAN_OPTIONS=intercept_tls_get_addr=0")
 endif()
 
+# The C library's own checks of the heap: a write behind a block ends the test when the block is freed, memory that nobody has written
+# to is not 0 by chance. Not under tools that have such checks themselves.
+set(SKITTER_HEAP_ENV)
+find_library(SKITTER_MALLOC_CHECKS NAMES libc_malloc_debug.so.0)
+mark_as_advanced(SKITTER_MALLOC_CHECKS)
+if(SKITTER_MALLOC_CHECKS AND NOT SKITTER_SANITIZE AND NOT SKITTER_COVERAGE AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    set(SKITTER_HEAP_ENV "LD_PRELOAD=libc_malloc_debug.so.0" "MALLOC_CHECK_=3" "MALLOC_PERTURB_=165")
+endif()
+
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
 if(SKITTER_SANITIZE OR SKITTER_COVERAGE OR CMAKE_CROSSCOMPILING_EMULATOR)
     list(FILTER test_sources EXCLUDE REGEX "/test_peak_memory\\.c$") # their tools' memory is not ours
@@ -85,6 +94,9 @@ foreach(source ${test_sources})
     set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name} COMMAND test_${name})
     sk_test_labels(${name} ${room})
+    if(NOT name MATCHES "peak_memory") # which measures memory, that of the checks included
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ${SKITTER_HEAP_ENV})
+    endif()
 endforeach()
 
 # Libraries that stand in for ONNX Runtime and are wrong, each in its own way.
