@@ -213,9 +213,13 @@ static void release_is_as_it_was_at_submit(void **state)
 
 /* --- frames that are given up --- */
 
-/* Holds up the thread that brings frames into the network's form. */
+static atomic_int next_is_in;
+
+/* Holds up the thread that brings frames into the network's form until a while after the next one is in, seconds at most. */
 static void slow_release(void *context, const sk_frame *frame)
 {
+    for (int i = 0; i < 3000 && !next_is_in; i++)
+        usleep(1000);
     usleep(80000);
     count_back(context, frame);
 }
@@ -229,6 +233,7 @@ static sk_pipeline *open_held_up(lent *first)
     s.max_age_ms = 5;
     sk_pipeline *p = open_tiny(&s);
     const sk_result *result = NULL;
+    next_is_in = 0;
     first->frame.release = slow_release;
     sk_status status = SK_ERR_TIMEOUT;
     for (int i = 0; i < 100 && status == SK_ERR_TIMEOUT;
@@ -250,6 +255,7 @@ static void run_of_a_frame_that_grew_too_old(void **state)
     lent *l[2] = {make_lent(0, 48, 40), make_lent(1, 48, 40)};
     sk_pipeline *p = open_held_up(l[0]);
     const sk_result *result = NULL;
+    next_is_in = 1;
     assert_int_equal(sk_pipeline_run(p, &l[1]->frame, &result, &err), SK_ERR_CANCELLED);
     assert_null(result);
     assert_non_null(strstr(err.message, "max_age_ms"));
@@ -270,6 +276,7 @@ static void the_end_is_told_when_the_last_frame_grew_too_old(void **state)
     if (wait.fd < 0)
         skip();
     assert_ok(sk_pipeline_submit(p, &l[1]->frame, NULL, 0, &err), &err);
+    next_is_in = 1;
     sk_pipeline_finish(p);
     assert_int_equal(poll(&wait, 1, 10000), 1);
     const sk_result *result = (const sk_result *)&wait;
