@@ -351,7 +351,7 @@ static const char *say_parsed(const unsigned char *bytes, size_t length)
     sk_text_free(&said);
     said = (sk_text){0};
     if (sk_annotations_parse("in", bytes, length, &set, &err) != SK_OK) {
-        sk_text_appendf(&said, "%s: %s", sk_status_text(err.code), err.message);
+        sk_text_appendf(&said, "%s: %s", sk_status_text(err.code), recorded_own_words(err.message));
     } else {
         sk_text_append(&said, "ok ");
         say_set(&set, &said);
@@ -376,7 +376,7 @@ static const char *say_label_rows(const unsigned char *bytes, size_t length)
     if (known >= 128) {
         sk_annotation_reading how = {.split = "a split that no file has"};
         (void)!sk_annotations_read_data_yaml("in", text, length - 1, &how, &set, &err);
-        sk_text_appendf(&said, "%s", err.message);
+        sk_text_appendf(&said, "%s", recorded_own_words(err.message));
     } else if (sk_annotations_begin(&set, "label text", &err) == SK_OK &&
                sk_annotations_source(&set, "a", 1, &source, &err) == SK_OK &&
                sk_annotations_image(&set, source, -1, -1, &image, &err) == SK_OK) {
@@ -391,7 +391,7 @@ static const char *say_label_rows(const unsigned char *bytes, size_t length)
                             form.confidence ? " confidence" : "", form.track ? " track" : "");
             say_set(&set, &said);
         } else {
-            sk_text_appendf(&said, "%s: %s", sk_status_text(err.code), err.message);
+            sk_text_appendf(&said, "%s: %s", sk_status_text(err.code), recorded_own_words(err.message));
         }
     }
     sk_label_rows_free(&rows);
@@ -416,7 +416,7 @@ static const char *say_json_lines(const unsigned char *bytes, size_t length)
         if (sk_jsonl_line_read(&line, at, n, "in", &f, &err) == SK_OK)
             say_frame(&f, &said);
         else
-            sk_text_appendf(&said, "%s: %s\n", sk_status_text(err.code), err.message);
+            sk_text_appendf(&said, "%s: %s\n", sk_status_text(err.code), recorded_own_words(err.message));
         sk_text_appendf(&said, "number %lld\n", (long long)sk_jsonl_line_number(at, n));
         at += n + 1;
         if (!stop)

@@ -19,14 +19,18 @@
 
 #include <math.h>
 
-static const char *short_of(const char *text)
+static const char *short_of(const char *words)
 {
-    static char out[6000];
+    const char *text = recorded_own_words(words);
+    static char buffers[4][6000];
+    static int turn;
+    char *out = buffers[turn++ % 4];
+    const size_t room = sizeof buffers[0];
     const char *own = test_folder(), *at;
     size_t n = 0;
-    for (; (at = strstr(text, own)) && n + 2 < sizeof out; text = at + strlen(own))
-        n += (size_t)snprintf(out + n, sizeof out - n, "%.*s~", (int)(at - text), text);
-    snprintf(out + n, sizeof out - n, "%s", text);
+    for (; (at = strstr(text, own)) && n + 2 < room; text = at + strlen(own))
+        n += (size_t)snprintf(out + n, room - n, "%.*s~", (int)(at - text), text);
+    snprintf(out + n, room - n, "%s", text);
     for (char *c = out; *c; c++)
         *c = *c == '\n' ? '|' : *c;
     return out;
@@ -657,7 +661,8 @@ static void engine_files_of_others(void **state)
             m.yolo.end2end = heads;
             assert_ok(sk_engine_header_join(texts[i], "plan", 4, &bytes, &length, &err), &err);
             const sk_status status = sk_engine_file_fits(&m, bytes, length, 2, 64, 96, &err);
-            recorded_say("%d %s: %s", heads, texts[i], status == SK_OK ? "fits" : err.message);
+            recorded_say("%d %s: %s", heads, texts[i],
+                         status == SK_OK ? "fits" : recorded_own_words(err.message));
             sk_free(bytes);
         }
     sk_error err = {0};

@@ -22,6 +22,8 @@ void recorded_add(recorded_sum *sum, double value);
 /* Every file of a folder of seeds (fuzz/seeds/...), as it is, cut short at many places and with single bytes changed: what `use`
  * says of each, in words of its own (a buffer of its own, up to the next call). Of the file itself it is recorded, of the others how
  * many were read (`use` begins with "ok") and a number made of all that was said. Seeds that came after the recording are left out. */
+/* A message without what libraries say in it in words of their own (JSON, YAML, SQLite), which other versions say in others. */
+const char *recorded_own_words(const char *message);
 typedef const char *(*recorded_use)(const unsigned char *bytes, size_t length);
 void recorded_replay(const char *relative, const char *seeds, recorded_use use);
 

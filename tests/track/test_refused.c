@@ -390,7 +390,7 @@ static const char *say_corrections(const unsigned char *bytes, size_t length)
         const size_t n = stop ? (size_t)(stop - line) : (size_t)(end - line);
         sk_error err = {0};
         if (sk_corrections_read(&list, line, n, "in", &err) != SK_OK)
-            sk_text_appendf(&said, "%d %s; ", (int)err.code, err.message);
+            sk_text_appendf(&said, "%d %s; ", (int)err.code, recorded_own_words(err.message));
         line += n + 1;
         if (!stop)
             break;
@@ -441,7 +441,7 @@ static const char *say_hydra(const unsigned char *bytes, size_t length)
         sk_text_appendf(&said, "ok unknown '%s' ", sk_hydra_unknown(config));
     }
     if (status != SK_OK)
-        sk_text_appendf(&said, "%d %s", (int)status, err.message);
+        sk_text_appendf(&said, "%d %s", (int)status, recorded_own_words(err.message));
     for (size_t i = 0; status == SK_OK && i < sizeof bounds / sizeof *bounds; i++) {
         const char *place = (const char *)&s.track + bounds[i].offset;
         double value;
