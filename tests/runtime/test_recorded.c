@@ -621,8 +621,6 @@ static void leavings(void **state)
     }
 }
 
-/* --- engine files --- */
-
 static void engine_files_of_others(void **state)
 {
     (void)state;
@@ -678,8 +676,6 @@ static void engine_files_of_others(void **state)
     recorded_check("tests/fixtures/runtime/recorded/engine_files.txt");
 }
 
-/* --- the same numbers? --- */
-
 static void likenesses(void **state)
 {
     (void)state;
@@ -717,8 +713,6 @@ static void likenesses(void **state)
     assert_true(none.pcc == 1 && none.max_difference == 0);
     recorded_check("tests/fixtures/runtime/recorded/likenesses.txt");
 }
-
-/* --- who runs --- */
 
 static void runs_are_named(void **state)
 {
