@@ -47,10 +47,21 @@ def rooms_of(tree):
     return sorted(p.name for p in (tree / "src").iterdir() if p.is_dir())
 
 
+def lacking():
+    """Instructions that this machine does not have, by the word that names their sources: no test can run them here."""
+    try:
+        flags = set(re.search(r"^(?:flags|Features)\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M).group(1).split())
+    except (OSError, AttributeError):
+        return []
+    return [word for word, flag in (("amx", "amx_tile"), ("avxvnni", "avx_vnni"), ("avx512", "avx512f"), ("avx2", "avx2")) if flag not in flags]
+
+
 def files_of(tree, room):
-    """Sources of a room that are compiled into the libraries: plugins for GPUs and the page's own files are not."""
+    """Sources of a room that are compiled into the libraries and can be executed here: plugins for GPUs, the page's own files and
+    kernels of other processors are not."""
     every = [p for p in sorted((tree / "src" / room).rglob("*")) if p.suffix in (".c", ".h")]
-    return [p for p in every if "engines/cuda" not in str(p) and "engines/tensorrt" not in str(p) and p.name != "main.c"]
+    left = [p for p in every if "engines/cuda" not in str(p) and "engines/tensorrt" not in str(p) and p.name != "main.c"]
+    return [p for p in left if not any(word in p.stem.split("_") for word in lacking())]
 
 
 def drawn(tree, room, count, seed):

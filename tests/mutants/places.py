@@ -21,6 +21,9 @@ SPACED = {"<": ["<=", ">"], "<=": ["<", ">="], ">": [">=", "<"], ">=": [">", "<=
           "&": ["|"], "|": ["&"], "^": ["|"], "+=": ["-="], "-=": ["+="], "*=": ["/="], "/=": ["*="], "|=": ["&="], "&=": ["|="]}
 CALL = re.compile(r"^[ \t]+(?!(?:return|if|for|while|switch|else|do|case|sizeof|goto)\b)[A-Za-z_][\w.>-]*\([^\n]*\);[ \t]*$", re.M)
 
+# Calls that nobody misses: in the C library these only mark what lies in memory that is given back next.
+EMPTY = re.compile(r"\s*pthread_(?:mutex|cond|attr|mutexattr|condattr)_destroy\(")
+
 
 def tokens(text):
     return [m for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
@@ -88,7 +91,7 @@ def changes(text):
                 a, b = found[i + 1].end(), found[last].start()
                 add(a, b, [f"!({text[a:b]})"] + (["0"] if t == "if" else []), "condition")
     for m in CALL.finditer(text):
-        if not any(a < m.end() and m.start() < b and text[a:b].startswith(("/*", "//", "#")) for a, b in skipped):
+        if not EMPTY.match(m.group()) and not any(a < m.end() and m.start() < b and text[a:b].startswith(("/*", "//", "#")) for a, b in skipped):
             indent = len(m.group()) - len(m.group().lstrip())
             add(m.start() + indent, m.end(), [";"], "call")
     places.sort(key=lambda p: (p[0].start, p[0].end))

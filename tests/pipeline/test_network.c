@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline_fixture.h"
 
+#include "engines/engine.h"
+
+#include <math.h>
 #include <stddef.h>
 
 /* What skitter/network.h promises. */
@@ -172,9 +175,128 @@ static void says_which_networks_run(void **state)
     }
 }
 
+/* Every setting at its bounds, every pointer that must be there. */
+static void settings_have_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset;
+        int32_t value;
+        const char *why; /* null: taken */
+    } whole[] = {{offsetof(sk_network_settings, batch), 0, "batch is 0; allowed are 1 to 64"},
+                 {offsetof(sk_network_settings, batch), 65, "batch is 65"},
+                 {offsetof(sk_network_settings, batch), 64, NULL},
+                 {offsetof(sk_network_settings, slots), 0, "slots is 0"},
+                 {offsetof(sk_network_settings, slots), 1, NULL},
+                 {offsetof(sk_network_settings, slots), SK_SESSION_MAX_SLOTS, NULL},
+                 {offsetof(sk_network_settings, slots), SK_SESSION_MAX_SLOTS + 1, "slots is"},
+                 {offsetof(sk_network_settings, height), -1, "height -1"},
+                 {offsetof(sk_network_settings, width), -1, "width -1"},
+                 {offsetof(sk_network_settings, threads), -1, "threads -1"}};
+    static const struct {
+        double value;
+        bool good;
+    } least[] = {{0, true}, {1, true}, {1.001, false}, {-0.001, false}, {(double)NAN, false}};
+    sk_error err = {0};
+    sk_model *model = NULL;
+    sk_network *n = NULL;
+    assert_ok(sk_model_open(tiny_path(), &model, &err), &err);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole + sizeof least / sizeof *least; i++) {
+        const size_t k = i - sizeof whole / sizeof *whole;
+        const bool real = i >= sizeof whole / sizeof *whole;
+        sk_network_settings s = SK_NETWORK_SETTINGS_INIT;
+        sk_network_defaults(&s);
+        s.height = s.width = 32, s.threads = 1;
+        if (real)
+            s.pcc_min = least[k].value;
+        else
+            memcpy((char *)&s + whole[i].offset, &whole[i].value, sizeof whole[i].value);
+        const bool good = real ? least[k].good : !whole[i].why;
+        err = (sk_error){0};
+        assert_int_equal(sk_network_open(model, &s, &n, &err), good ? SK_OK : SK_ERR_ARG);
+        if (!good)
+            assert_non_null(strstr(err.message, real ? "pcc_min" : whole[i].why));
+        sk_network_close(&n);
+    }
+    sk_network_settings s = SK_NETWORK_SETTINGS_INIT;
+    sk_network_defaults(&s);
+    assert_true(s.batch == 1 && s.slots == 2 && strcmp(s.runtime, "cpu") == 0 && s.pcc_min == 0);
+    sk_network_defaults(NULL);
+    s.runtime = "", s.height = s.width = 32;
+    assert_ok(sk_network_open(model, &s, &n, &err), &err);
+    assert_string_equal(sk_network_about(n)->runtime, "cpu");
+    assert_true(sk_network_about(n)->device[0] && sk_network_about(n)->warm_up_ms > 0);
+    const sk_tensor_view *out = NULL;
+    sk_check check;
+    sk_tensor_view in = sk_network_about(n)->inputs[0];
+    in.data = numbers[0];
+    assert_int_equal(sk_network_open(NULL, NULL, &n, &err), SK_ERR_ARG);
+    assert_ok(sk_network_open(model, &s, &n, &err), &err);
+    assert_int_equal(sk_network_open(model, &s, NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_submit(NULL, &in, 1, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_submit(n, NULL, 1, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_wait(NULL, &out, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_wait(n, NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_run(NULL, &in, 1, &out, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_run(n, &in, 1, NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_check(NULL, &in, 1, &check, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_check(n, NULL, 1, &check, &err), SK_ERR_ARG);
+    assert_int_equal(sk_network_check(n, &in, 1, NULL, &err), SK_ERR_ARG);
+    assert_null(sk_network_about(NULL));
+    sk_network_release(NULL);
+    /* each kind of element is called by its name, others by none */
+    static const char *const elements[] = {
+        "no known element 1x3x32x32", "float 1x3x32x32;", "int32 1x3", "int64 1x3", "uint8 1x3",
+        "no known element 1x3"};
+    for (int e = 0; e < 6; e++) {
+        sk_tensor_view bad = in;
+        bad.element = (sk_element)e;
+        bad.dim[3] = e == SK_ELEMENT_F32 ? 33 : 32;
+        assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+        if (e != SK_ELEMENT_F32)
+            assert_non_null(strstr(err.message, elements[e]));
+    }
+    sk_tensor_view bad = in;
+    bad.rank = 3;
+    assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+    sk_network_close(&n);
+    sk_model_close(&model);
+}
+
+/* A network that is held to more than it can give fails its check, with its figures; released, it takes nothing. */
+static void checks_tell_their_figures(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_network *n = open_network(1, "cpu");
+    const sk_tensor_view in = input_of(n, 1), *out = NULL;
+    static sk_check check;
+    assert_ok(sk_network_check(n, &in, 1, &check, &err), &err);
+    assert_int_equal(check.n_outputs, sk_network_about(n)->n_outputs);
+    assert_true(check.pcc_min > 0.9 && check.pcc <= 1 && check.max_diff >= check.mean_diff &&
+                check.mean_diff >= 0);
+    for (int32_t i = 0; i < check.n_outputs; i++) {
+        assert_int_equal(check.outputs[i].output, i);
+        assert_string_equal(check.outputs[i].name, sk_network_about(n)->outputs[i].name);
+        assert_true(check.outputs[i].pcc >= check.pcc && check.outputs[i].pcc_min == check.pcc_min &&
+                    check.outputs[i].max_diff <= check.max_diff &&
+                    check.outputs[i].mean_diff <= check.mean_diff);
+    }
+    assert_ok(sk_network_submit(n, &in, 1, &err), &err);
+    sk_network_release(n);
+    sk_network_release(n);
+    assert_int_equal(sk_network_wait(n, &out, &err), SK_ERR_CANCELLED);
+    assert_int_equal(sk_network_submit(n, &in, 1, &err), SK_ERR_CANCELLED);
+    sk_network_close(&n);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tells_and_runs), cmocka_unit_test(several_in_flight),
-                                       cmocka_unit_test(refuses), cmocka_unit_test(says_which_networks_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tells_and_runs),
+                                       cmocka_unit_test(several_in_flight),
+                                       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(says_which_networks_run),
+                                       cmocka_unit_test(settings_have_bounds),
+                                       cmocka_unit_test(checks_tell_their_figures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
