@@ -84,3 +84,16 @@ int sk_act_i16_make(sk_act_i16 *act, int32_t kind, double unit)
     default: return 0;
     }
 }
+
+void sk_winograd_u8_weights(const int8_t *taps, int16_t *points)
+{
+    static const int32_t g[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 12}};
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++) {
+            int32_t sum = 0;
+            for (int y = 0; y < 3; y++)
+                for (int x = 0; x < 3; x++)
+                    sum += g[i][y] * g[k][x] * taps[3 * y + x];
+            points[i * 6 + k] = (int16_t)sum;
+        }
+}

@@ -18,9 +18,16 @@
  *   x     i16: round to even(fma(sum, scale[o], bias[o])), below 2^31, held to 16 bits. Its unit is the output's
  *         scale / 2^shift.
  *   y     i16: the activation (sk_act_i16) of x, and a residual added before or behind it
- *   byte  (y + half + (zero << shift)) >> shift, the sum held to 16 bits, the whole to 0 … 255 */
+ *   byte  (y + half + (zero << shift)) >> shift, the sum held to 16 bits, the whole to 0 … 255
+ *
+ * Winograd, 4x4 outputs of a 3x3 window at a time, gives the same sums. Y = A^T [ (G g G^T) . (B^T d B) ] A has fractions in
+ * G only: 24 times each axis, they are whole, and with half of the last row (A doubles it) everything fits 16 bits. So 576 Y
+ * comes out modulo 2^32; a ninth of that, which is a multiplication, and a 64th, which is a shift, are Y, if it is below 2^25.
+ * Weights are i16, [point][group][block][channel / 2][16 * width][2 channels]. */
 
-#define SK_I16_SEGMENTS 64
+#define SK_I16_SEGMENTS    64
+#define SK_NINTH           954437177u /* modulo 2^32 */
+#define SK_WINOGRAD_U8_SUM (1 << 25)  /* no sum of weight * byte may reach it */
 
 /* y = min(max(x, 0), high), or max(x, 0) - fold(|x|), where relu is set, else y = x. fold is a table of 64 straight pieces: what SiLU, GELU and
  * hard swish are below max(x, 0), the same on both sides of 0:
@@ -59,6 +66,8 @@ typedef struct sk_conv_u8c16 {
         last_outputs; /* of the last block, if not all: the others have weights, sums, scale and bias 0; 0: all */
     int32_t width, tile, groups_outer; /* as sk_conv_f32c16's */
     ptrdiff_t group_weights;           /* bytes from one full group's weights to the next */
+    int32_t batch_tiles;               /* winograd: tiles transformed together, a multiple of 4 */
+    ptrdiff_t point_weights;           /* winograd: bytes from point to point */
     sk_finish_u8 finish;
     const uint8_t *residual; /* null = none */
     ptrdiff_t residual_plane, residual_row;
@@ -66,6 +75,17 @@ typedef struct sk_conv_u8c16 {
 
 /* Groups [g0, g1) of rows [y0, y1); depthwise: blocks, weights [block][tap][16] as i32, tile and width unused. in_pixel 16. */
 typedef void (*sk_conv_u8c16_fn)(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
+/* Groups [g0, g1) of 4x4 tiles [t0, t1), counted row by row; 3x3, stride 1, bytes out, pixel by pixel. `scratch` holds
+ * sk_winograd_u8_scratch() bytes of this thread, 64-byte aligned. */
+typedef void (*sk_winograd_u8_fn)(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
+                                  void *scratch);
+static inline size_t sk_winograd_u8_scratch(int32_t in_blocks, int32_t width, int32_t batch_tiles)
+{
+    return (size_t)batch_tiles * 16 * (36 * 2 * (size_t)in_blocks + 16 * 2 + 36 * 4 * (size_t)width) +
+           2 * 36 * 64;
+}
+/* The 36 words of nine weights, tap (ky, kx) at 3 * ky + kx. */
+void sk_winograd_u8_weights(const int8_t *taps, int16_t *points);
 /* x to bytes, `count` of them; residual null or as many bytes. */
 typedef void (*sk_finish_u8_fn)(const sk_finish_u8 *f, const int16_t *x, const uint8_t *residual,
                                 uint8_t *out, size_t count);
@@ -89,6 +109,7 @@ typedef struct sk_kernels_u8 {
     const char *isa;
     int8_t conv_tile[5]; /* largest register tile for each group width 1 … 4; 0 = not offered */
     sk_conv_u8c16_fn conv, depthwise;
+    sk_winograd_u8_fn winograd; /* null where it would gain nothing */
     sk_finish_u8_fn finish;
     sk_quantise_u8_fn quantise;
     sk_dequantise_u8_fn dequantise;

@@ -235,6 +235,118 @@ static void check_direct(kernel_run *run, const sk_kernels_u8 *ref, const sk_ker
     }
 }
 
+/* The same weights as words at 36 points. */
+static void winograd_weights(kernel_run *run, problem *q)
+{
+    sk_conv_u8c16 *p = &q->p;
+    int32_t pairs = 0;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        pairs += (q->fill[b] + 1) / 2;
+    const size_t point = (size_t)pairs * (size_t)p->out_blocks * SK_BLOCK * 2;
+    int16_t *to = kernel_buffer(run, 36 * point * sizeof *to, 2);
+    memset(to, 0, 36 * point * sizeof *to);
+    for (int32_t block = 0; block < p->out_blocks; block += p->width) {
+        const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+        const int32_t four = width * SK_BLOCK * 4; /* weights of four channels */
+        const int8_t *from = p->weights + block / p->width * p->group_weights;
+        int16_t *at = to + (size_t)block * (size_t)pairs * SK_BLOCK * 2;
+        for (int32_t b = 0; b < p->in_blocks; b++) {
+            const int32_t fours = (q->fill[b] + 3) / 4;
+            for (int32_t c = 0; c < q->fill[b]; c++)
+                for (int32_t o = 0; o < width * SK_BLOCK; o++) {
+                    int8_t taps[9];
+                    int16_t points[36];
+                    for (int32_t t = 0; t < 9; t++)
+                        taps[t] = from[(t * fours + c / 4) * four + o * 4 + c % 4];
+                    sk_winograd_u8_weights(taps, points);
+                    for (int32_t k = 0; k < 36; k++)
+                        at[(size_t)k * point + (size_t)((c / 2 * width * SK_BLOCK + o) * 2 + c % 2)] =
+                            points[k];
+                }
+            from += 9 * fours * four;
+            at += (q->fill[b] + 1) / 2 * width * SK_BLOCK * 2;
+        }
+    }
+    p->weights = (const int8_t *)(const void *)to;
+    p->point_weights = (ptrdiff_t)(point * sizeof *to);
+    p->group_weights = (ptrdiff_t)pairs * p->width * SK_BLOCK * 4;
+}
+
+static problem winograd_problem(kernel_run *run, const sk_kernels_u8 *mine, int32_t width)
+{
+    problem q = {.p = {.dilation_h = 1, .dilation_w = 1, .in_pixel = SK_BLOCK}};
+    q.p.kernel_h = q.p.kernel_w = 3;
+    q.p.stride_h = q.p.stride_w = 1;
+    q.p.width = width;
+    q.p.tile = (int32_t)kernel_range(run, 1, mine->conv_tile[width]);
+    q.p.batch_tiles = 4 * (int32_t)kernel_range(run, 1, 7);
+    return q;
+}
+
+static void check_winograd(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
+{
+    for (int i = 0; i < 150; i++) {
+        problem q = winograd_problem(run, mine, (int32_t)kernel_range(run, 1, 4));
+        sk_conv_u8c16 *p = &q.p;
+        p->out_h = (int32_t)kernel_range(run, 1, 9);
+        p->out_w = (int32_t)kernel_length(run, i, 70);
+        random_blocks(run, &q);
+        make_buffers(run, &q, 0);
+        if (q.floats || p->out_pixel != SK_BLOCK) { /* bytes side by side are all it makes */
+            q.floats = false;
+            q.out_bytes = (size_t)p->out_w * (size_t)p->out_h * (size_t)p->out_blocks * SK_BLOCK;
+            p->out_pixel = SK_BLOCK;
+            p->out_row = (ptrdiff_t)p->out_w * SK_BLOCK;
+            p->out_plane = p->out_row * p->out_h;
+            q.want = kernel_buffer(run, q.out_bytes, 1);
+            q.got = kernel_buffer(run, q.out_bytes, 1);
+        }
+        const int32_t g = groups_of(p), cut = (int32_t)kernel_range(run, 0, g),
+                      tiles = (p->out_w + 3) / 4 * ((p->out_h + 3) / 4),
+                      at = (int32_t)kernel_range(run, 0, tiles);
+        void *scratch =
+            kernel_buffer(run, sk_winograd_u8_scratch(p->in_blocks, p->width, p->batch_tiles), 64);
+        to(&q, q.want);
+        ref->conv(p, 0, g, 0, p->out_h);
+        winograd_weights(run, &q);
+        to(&q, q.got);
+        mine->winograd(p, 0, cut, 0, at, scratch);
+        mine->winograd(p, 0, cut, at, tiles, scratch);
+        mine->winograd(p, cut, g, 0, tiles, scratch);
+        kernel_compare_bytes(run, q.want, q.got, q.out_bytes);
+        kernel_end(run);
+    }
+}
+
+static void bench_winograd(kernel_run *run, const sk_kernels_u8 *mine, int cin, int cout, int size)
+{
+    const int32_t blocks = (cout + SK_BLOCK - 1) / SK_BLOCK;
+    problem q = winograd_problem(run, mine, blocks < 4 ? blocks : 4);
+    q.p.tile = mine->conv_tile[q.p.width];
+    q.p.batch_tiles = 24;
+    q.p.in_blocks = (cin + SK_BLOCK - 1) / SK_BLOCK;
+    q.p.out_blocks = blocks;
+    q.p.out_h = q.p.out_w = size;
+    memset(q.fill, 16, sizeof q.fill);
+    q.fill[q.p.in_blocks - 1] = (uint8_t)(cin - (q.p.in_blocks - 1) * SK_BLOCK);
+    make_buffers(run, &q, 0);
+    winograd_weights(run, &q);
+    q.floats = false;
+    q.p.last_outputs = cout - (blocks - 1) * SK_BLOCK;
+    q.p.out_pixel = SK_BLOCK;
+    q.p.out_row = size * SK_BLOCK;
+    q.p.residual = NULL;
+    sk_act_i16_make(&q.act, SK_UNARY_SILU, 0.002);
+    to(&q, q.got);
+    void *scratch = kernel_buffer(run, sk_winograd_u8_scratch(q.p.in_blocks, q.p.width, q.p.batch_tiles), 64);
+    char label[64];
+    snprintf(label, sizeof label, "%d->%d 3x3 %dx%d, width %d", cin, cout, size, size, q.p.width);
+    const int32_t tiles = (size + 3) / 4 * ((size + 3) / 4);
+    KERNEL_BENCH(run, label, 18.0 * cin * cout * size * size, (double)q.out_bytes)
+    mine->winograd(&q.p, 0, groups_of(&q.p), 0, tiles, scratch);
+    kernel_end(run);
+}
+
 static void check_depthwise(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
 {
     for (int i = 0; i < 90; i++) {
@@ -423,6 +535,13 @@ void check_conv_u8(kernel_run *run)
         for (int w = 1; w <= 4; w++)
             bench_conv(run, &mine, w, 4, 4, 3, 1, 80);
         bench_conv(run, &mine, 2, 4, 4, 3, 2, 40);
+    }
+    if (mine.winograd && kernel_variant(run, "u8c16 winograd", (kernel_fn)mine.winograd)) {
+        check_winograd(run, &ref, &mine);
+        bench_winograd(run, &mine, 16, 16, 160);
+        bench_winograd(run, &mine, 48, 24, 192);
+        bench_winograd(run, &mine, 64, 64, 80);
+        bench_winograd(run, &mine, 128, 128, 40);
     }
     if (kernel_variant(run, "u8c16 depthwise", (kernel_fn)mine.depthwise))
         check_depthwise(run, &ref, &mine);

@@ -113,7 +113,7 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
 {
     if (c->u8)
-        return cpu_conv_scratch_u8(plan, c);
+        return cpu_conv_scratch_u8(plan, c, choice);
     if (choice->form == CPU_CONV_WINOGRAD)
         return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout),
                                    choice->batch_tiles);

@@ -80,7 +80,8 @@ bool cpu_conv_can_first_u8(const cpu_plan *plan, const cpu_conv *conv);
 sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *conv, sk_error *err) SK_MUST_CHECK;
 void cpu_conv_apply_u8(cpu_conv *conv);
 void cpu_conv_run_u8(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
-size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *conv);
+size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *conv, const cpu_conv_choice *choice);
+bool cpu_conv_can_winograd_u8(const cpu_plan *plan, const cpu_conv *conv);
 /* pack_u8.c */
 size_t cpu_packed_bytes_u8(const cpu_conv *conv, const cpu_conv_choice *choice);
 void cpu_conv_fill_u8(const cpu_conv *conv, void *weights, int32_t *sums);

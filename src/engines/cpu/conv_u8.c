@@ -145,9 +145,24 @@ static void size_first(const cpu_plan *plan, cpu_conv *c)
     u->row_count = (FIRST_ROWS - 1) * c->stride_h + c->kernel_h;
 }
 
-size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *c)
+/* Gives the same bytes as tap by tap, so that the clock may choose. */
+bool cpu_conv_can_winograd_u8(const cpu_plan *plan, const cpu_conv *c)
 {
-    if (c->choice.form != CPU_CONV_FIRST)
+    cpu_conv_u8 *u = c->u8;
+    if (!plan->winograd || !plan->kernels_u8.winograd || u->floats || c->kernel_h != 3 || c->kernel_w != 3 ||
+        c->stride_h != 1 || c->stride_w != 1 || c->dilation_h != 1 || c->dilation_w != 1 || c->step_x != 1 ||
+        c->step_y != 1 || c->weights.groups != 1 || c->weights.cin < SK_BLOCK || c->out_h < 4 || c->out_w < 4)
+        return false;
+    if (u->words == 0)
+        u->words = cpu_conv_reach_u8(c) < SK_WINOGRAD_U8_SUM ? 1 : -1;
+    return u->words > 0;
+}
+
+size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
+{
+    if (choice->form == CPU_CONV_WINOGRAD)
+        return sk_winograd_u8_scratch(plan->values[c->x].blocks, choice->width, choice->batch_tiles) / 4;
+    if (choice->form != CPU_CONV_FIRST)
         return 0;
     size_first(plan, (cpu_conv *)(uintptr_t)c);
     /* converted rows, and one of a tensor's channels before they are put side by side */
@@ -213,6 +228,12 @@ void cpu_conv_apply_u8(cpu_conv *c)
     p->width = c->choice.width;
     p->tile = c->choice.tile;
     p->groups_outer = c->choice.groups_outer;
+    p->batch_tiles = c->choice.batch_tiles;
+    if (c->choice.form == CPU_CONV_WINOGRAD) {
+        p->group_weights = cpu_pairs_u8(p) * p->width * SK_BLOCK * 4;
+        p->point_weights = cpu_pairs_u8(p) * p->out_blocks * SK_BLOCK * 4;
+        return;
+    }
     p->group_weights = cpu_fours_u8(p) * p->kernel_h * p->kernel_w * p->width * SK_BLOCK * 4;
 }
 
@@ -253,6 +274,24 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn
         p.residual = at_first->residual ? at_first->residual + n * c->residual_image : NULL;
         run_units(c, frame, fn, &p, (int32_t)g0, (int32_t)g1, y, y + rows);
         at += rows;
+    }
+}
+
+static void run_winograd(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const sk_conv_u8c16 *at_first = &c->u8->p;
+    sk_conv_u8c16 p = *at_first;
+    const int32_t tiles = ((p.out_w + 3) / 4) * ((p.out_h + 3) / 4);
+    int64_t from, to, g0, g1;
+    cpu_conv_share(c, c->groups, tiles, part, parts, &g0, &g1, &from, &to);
+    for (int64_t at = from; at < to && g0 < g1;) {
+        const int32_t n = (int32_t)(at / tiles), t = (int32_t)(at % tiles);
+        const int32_t count = (int32_t)(to - at < tiles - t ? to - at : tiles - t);
+        p.in = at_first->in + n * c->in_image;
+        p.out = at_first->out + n * c->out_image;
+        p.residual = at_first->residual ? at_first->residual + n * c->residual_image : NULL;
+        frame->plan->kernels_u8.winograd(&p, (int32_t)g0, (int32_t)g1, t, t + count, frame->scratch);
+        at += count;
     }
 }
 
@@ -317,6 +356,8 @@ void cpu_conv_run_u8(const cpu_conv *c, const cpu_frame *frame, int32_t part, in
     const sk_kernels_u8 *k = &frame->plan->kernels_u8;
     if (c->choice.form == CPU_CONV_FIRST)
         run_first(c, frame, part, parts);
+    else if (c->choice.form == CPU_CONV_WINOGRAD)
+        run_winograd(c, frame, part, parts);
     else if (c->choice.form == CPU_CONV_DEPTHWISE)
         run_rows(c, frame, k->depthwise, c->u8->p.out_blocks, part, parts);
     else

@@ -14,7 +14,8 @@ struct cpu_conv_u8 {
     const float *scales; /* of the weights, one or one an output channel */
     int64_t n_scales;
     double in_scale;
-    bool floats; /* the output is f32 */
+    bool floats;  /* the output is f32 */
+    int8_t words; /* by Winograd: 1 it can be, -1 its sums may be too large, 0 not looked at yet */
     double out_scale;
     float *scale, *bias;          /* of each output channel, for the kernel */
     uint8_t first_fill;           /* first: bytes of a window's row */
@@ -25,5 +26,9 @@ struct cpu_conv_u8 {
 
 /* Groups of four channels in all input blocks. */
 int64_t cpu_fours_u8(const sk_conv_u8c16 *p);
+int64_t cpu_pairs_u8(const sk_conv_u8c16 *p); /* and of two */
+
+/* pack_u8.c: bytes that sums stay below, whatever the map holds */
+int64_t cpu_conv_reach_u8(const cpu_conv *conv);
 
 #endif

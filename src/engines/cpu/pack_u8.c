@@ -13,6 +13,14 @@ int64_t cpu_fours_u8(const sk_conv_u8c16 *p)
     return count;
 }
 
+int64_t cpu_pairs_u8(const sk_conv_u8c16 *p)
+{
+    int64_t count = 0;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        count += (p->fill[b] + 1) / 2;
+    return count;
+}
+
 static int32_t weight_at(const cpu_conv *c, int32_t co, int32_t ci, int32_t ky, int32_t kx)
 {
     const cpu_weights *w = &c->weights;
@@ -57,6 +65,50 @@ static void pack_direct(const cpu_conv *c, int8_t *to, int32_t *sums)
     }
 }
 
+int64_t cpu_conv_reach_u8(const cpu_conv *c)
+{
+    const cpu_weights *w = &c->weights;
+    int64_t most = 0;
+    for (int32_t co = 0; co < w->cout; co++) {
+        int64_t above = 0, below = 0;
+        for (int32_t ci = 0; ci < w->cin; ci++)
+            for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++) {
+                const int32_t value = weight_at(c, co, ci, k / w->kernel_w, k % w->kernel_w);
+                above += value > 0 ? value : 0;
+                below -= value < 0 ? value : 0;
+            }
+        most = above > most ? above : most;
+        most = below > most ? below : most;
+    }
+    return 255 * most;
+}
+
+/* [point][group][block][channel / 2][16 * width][2 channels] */
+static void pack_winograd(const cpu_conv *c, int16_t *to, int32_t *sums)
+{
+    const sk_conv_u8c16 *p = &c->u8->p;
+    const int64_t pairs = cpu_pairs_u8(p), point = pairs * p->out_blocks * SK_BLOCK * 2;
+    for (int32_t co = 0; co < c->weights.cout; co++) {
+        const int32_t group = co / SK_BLOCK / p->width * p->width, o = co - group * SK_BLOCK;
+        const int32_t width = p->out_blocks - group < p->width ? p->out_blocks - group : p->width;
+        int16_t *at = to + group * pairs * SK_BLOCK * 2;
+        for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++) {
+            for (int32_t i = 0; i < p->fill[b]; i++) {
+                int8_t taps[9];
+                int16_t points[36];
+                for (int32_t k = 0; k < 9; k++) {
+                    taps[k] = (int8_t)weight_at(c, co, from + i, k / 3, k % 3);
+                    sums[co] += taps[k];
+                }
+                sk_winograd_u8_weights(taps, points);
+                for (int32_t k = 0; k < 36; k++)
+                    at[k * point + (i / 2 * width * SK_BLOCK + o) * 2 + i % 2] = points[k];
+            }
+            at += (p->fill[b] + 1) / 2 * width * SK_BLOCK * 2;
+        }
+    }
+}
+
 static void pack_depthwise(const cpu_conv *c, int32_t *to, int32_t *sums)
 {
     const sk_conv_u8c16 *p = &c->u8->p;
@@ -77,6 +129,8 @@ size_t cpu_packed_bytes_u8(const cpu_conv *c, const cpu_conv_choice *choice)
     const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, outputs = (size_t)p->out_blocks * SK_BLOCK;
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * outputs * sizeof(int32_t);
+    if (choice->form == CPU_CONV_WINOGRAD)
+        return (size_t)cpu_pairs_u8(p) * 36 * outputs * 2 * sizeof(int16_t);
     return (size_t)cpu_fours_u8(p) * taps * outputs * 4;
 }
 
@@ -84,6 +138,8 @@ void cpu_conv_fill_u8(const cpu_conv *c, void *weights, int32_t *sums)
 {
     if (c->choice.form == CPU_CONV_DEPTHWISE)
         pack_depthwise(c, weights, sums);
+    else if (c->choice.form == CPU_CONV_WINOGRAD)
+        pack_winograd(c, weights, sums);
     else
         pack_direct(c, weights, sums);
 }

@@ -72,6 +72,19 @@ bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c));
 }
 
+/* In eight bits Winograd multiplies words: a quarter of the products, half as many an instruction, and the transforms. */
+static uint8_t winograd_batch_u8(const cpu_conv *c)
+{
+    const int32_t tiles = (c->out_w + 3) / 4 * ((c->out_h + 3) / 4);
+    return (uint8_t)(tiles > 32 ? 24
+                                : (tiles + 3) / 4 * 4); /* a small map in one go: its weights pass by once */
+}
+
+static bool winograd_pays_u8(const cpu_plan *plan, const cpu_conv *c)
+{
+    return c->u8 && c->weights.cin >= 48 && c->weights.cout >= 24 && cpu_conv_can_winograd_u8(plan, c);
+}
+
 static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
 {
     return cpu_conv_can_rows(plan, c) && (c->stride_w == 1 || plan->kernels.rows_stride2);
@@ -92,6 +105,12 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     if (cpu_conv_is_bf16(plan, c)) {
         choice.form = CPU_CONV_BF16;
         choice.tile = (uint8_t)taps[choice.width];
+        return choice;
+    }
+    if (winograd_pays_u8(plan, c)) {
+        choice.form = CPU_CONV_WINOGRAD;
+        choice.tile = (uint8_t)taps[choice.width];
+        choice.batch_tiles = winograd_batch_u8(c);
         return choice;
     }
     if (winograd_pays(plan, c)) {
@@ -138,15 +157,50 @@ static void add_orders(cpu_conv_choice *list, int32_t *count, cpu_conv_choice ch
     }
 }
 
+/* Eight bits give the same bytes in both forms. */
+static int32_t candidates_u8(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
+{
+    const int8_t *tiles = plan->kernels_u8.conv_tile;
+    const int32_t blocks = cpu_blocks(c->weights.cout);
+    int32_t count = 0;
+    cpu_conv_choice guess = cpu_conv_default(plan, c);
+    add_candidate(list, &count, &guess);
+    for (int32_t w = 4; w >= 1; w--) {
+        if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
+            continue;
+        const bool groups = blocks >= w * plan->threads && plan->threads > 1;
+        cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = (uint8_t)w, .tile = (uint8_t)tiles[w]};
+        add_orders(list, &count, choice, blocks);
+        if (groups && c->out_h < 4 * plan->threads) {
+            choice.split_groups = 1;
+            add_candidate(list, &count, &choice);
+        }
+        if (!cpu_conv_can_winograd_u8(plan, c))
+            continue;
+        choice = (cpu_conv_choice){.form = CPU_CONV_WINOGRAD,
+                                   .width = (uint8_t)w,
+                                   .tile = (uint8_t)tiles[w],
+                                   .batch_tiles = winograd_batch_u8(c)};
+        add_candidate(list, &count, &choice);
+        if (groups && c->out_h < 25) {
+            choice.split_groups = 1;
+            add_candidate(list, &count, &choice);
+        }
+    }
+    return count;
+}
+
 /* What is worth measuring, all of one form; the guess comes first. */
 static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
 {
     const sk_kernels_f32 *k = &plan->kernels;
     const int32_t blocks = cpu_blocks(c->weights.cout);
     int32_t count = 0;
+    if (c->u8)
+        return candidates_u8(plan, c, list);
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
-    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : tap_tiles(plan, c);
+    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : k->conv_tile;
     for (int32_t w = 4; w >= 1; w--) {
         if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
             continue;

@@ -61,7 +61,7 @@ static uint64_t conv_key(const cpu_tune_cache *cache, const cpu_plan *plan, cons
              c->kernel_w, c->stride_h, c->out_h, c->out_w, plan->threads,
              c->u8 ? plan->kernels_u8.isa : plan->kernels.isa);
     const uint64_t machine =
-        cache->machine + (c->u8        ? 8
+        cache->machine + (c->u8        ? 9
                           : plan->bf16 ? 16u + cpu_is_low(plan, c->x) + 2u * cpu_is_low(plan, c->y)
                                        : 0); /* another kernel, another choice */
     for (char *p = shape; *p; p++)

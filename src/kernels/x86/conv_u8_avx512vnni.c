@@ -8,10 +8,12 @@
 #define SUM_PACKED
 #include "kernels/simd/conv_u8_impl.h"
 #include "kernels/simd/pool_u8_impl.h"
+#include "kernels/simd/winograd_u8_avx512.h"
 
 #include "kernels/simd/table_u8_impl.h"
 
 void sk_kernels_u8_avx512vnni(sk_kernels_u8 *table)
 {
     table_u8_fill(table, "avx512vnni");
+    table->winograd = u8_winograd;
 }
