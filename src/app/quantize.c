@@ -253,7 +253,8 @@ static sk_status calibrate(sk_quantize_job *job, sk_quantize_report *report, sk_
 {
     bool changed = false;
     SK_TRY(sk_quantize_calibrate(job, report, err));
-    SK_TRY(sk_quantise_equalise(job->graph, job->reach, &changed, err));
+    SK_TRY(sk_quantise_equalise(job->graph, job->reach, (const float *const *)job->channel_reach, &changed,
+                                err));
     if (!changed)
         return SK_OK;
     sk_quantize_numbers_free(job);

@@ -66,6 +66,8 @@ typedef struct watched {
     int64_t n_sums; /* channels */
     double count;   /* elements of a channel */
     sk_range *own;  /* its own range; null: it says nothing new */
+    float *most;    /* the largest magnitude of each channel; null: no convolution made it */
+    int64_t n_most;
 } watched;
 
 typedef struct watching {
@@ -85,6 +87,18 @@ static int32_t find_watched(const watching *w, sk_value v)
 static int by_value(const void *a, const void *b)
 {
     return ((const watched *)a)->value - ((const watched *)b)->value;
+}
+
+/* Of what a convolution makes. */
+static sk_status watch_channels(const sk_quantize_job *job, watched *item, sk_error *err)
+{
+    const int32_t maker = job->graph->values[item->value].producer;
+    const sk_node *conv = maker >= 0 ? &job->graph->nodes[maker] : NULL;
+    if (!conv || conv->op != SK_OP_CONV)
+        return SK_OK;
+    item->n_most = job->graph->values[conv->in[1]].shape.dim[0];
+    item->most = sk_calloc((size_t)item->n_most, sizeof *item->most);
+    return item->most ? SK_OK : sk_fail_memory(err, (size_t)item->n_most * sizeof *item->most);
 }
 
 static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
@@ -134,6 +148,8 @@ static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
         if (w->items[i].group >= 0 && !w->items[i].own)
             status = sk_fail_memory(err, sizeof *w->items[i].own);
     }
+    for (int32_t i = 0; i < w->count && status == SK_OK; i++)
+        status = watch_channels(job, &w->items[i], err);
     qsort(w->items, (size_t)w->count, sizeof *w->items,
           by_value); /* early ones need only part of the network */
     return status;
@@ -142,9 +158,24 @@ static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
 static void unwatch(watching *w)
 {
     for (int32_t i = 0; w->items && i < w->count; i++)
-        sk_free_all(w->items[i].sums, w->items[i].own);
+        sk_free_all(w->items[i].sums, w->items[i].own, w->items[i].most);
     sk_free(w->items);
     sk_free(w->ranges);
+}
+
+static void look_at_channels(watched *item, const sk_tensor *seen)
+{
+    const int64_t *d = seen->shape.dim;
+    const float *x = seen->data;
+    if (!item->most || seen->shape.rank != 4 || d[1] != item->n_most)
+        return;
+    for (int64_t n = 0; n < d[0]; n++)
+        for (int64_t c = 0; c < d[1]; c++) {
+            float most = item->most[c];
+            for (int64_t i = 0; i < d[2] * d[3]; i++, x++)
+                most = fabsf(*x) > most ? fabsf(*x) : most;
+            item->most[c] = most;
+        }
 }
 
 static void look(watched *item, const sk_tensor *seen)
@@ -155,6 +186,7 @@ static void look(watched *item, const sk_tensor *seen)
         return;
     if (item->own) /* given to the group when all is seen */
         sk_range_add(item->own, x, sk_shape_count(&seen->shape));
+    look_at_channels(item, seen);
     if (!item->sums || seen->shape.rank != 4 || d[1] != item->n_sums)
         return;
     for (int64_t n = 0; n < d[0]; n++)
@@ -203,21 +235,26 @@ static void keep_reach(const sk_quantize_job *job, const watching *w, sk_quantiz
     }
 }
 
-static sk_status keep_numbers(sk_quantize_job *job, const watching *w, sk_error *err)
+static sk_status keep_numbers(sk_quantize_job *job, watching *w, sk_error *err)
 {
     const sk_quantise_plan *plan = job->plan;
     job->scales = sk_calloc(job->graph->n_values + 1, sizeof *job->scales);
     job->means = sk_calloc((size_t)plan->n_layers, sizeof *job->means);
     job->reach = sk_calloc(job->graph->n_values + 1, sizeof *job->reach);
+    job->n_channel_reach = job->graph->n_values;
+    job->channel_reach = sk_calloc(job->n_channel_reach + 1, sizeof *job->channel_reach);
     sk_quantise_scale *groups = sk_calloc((size_t)plan->n_groups, sizeof *groups);
-    sk_status status = job->scales && job->means && job->reach && groups
+    sk_status status = job->scales && job->means && job->reach && job->channel_reach && groups
                            ? SK_OK
                            : sk_fail_memory(err, job->graph->n_values * sizeof *job->scales);
     for (int32_t g = 0; g < plan->n_groups && status == SK_OK; g++)
         groups[g] = sk_range_scale(&w->ranges[g], job->s->ranges, job->s->percent);
-    for (int32_t i = 0; i < w->count && status == SK_OK; i++)
+    for (int32_t i = 0; i < w->count && status == SK_OK; i++) {
         if (w->items[i].own)
             job->reach[w->items[i].value] = fmaxf(w->items[i].own->high, -w->items[i].own->low);
+        job->channel_reach[w->items[i].value] = w->items[i].most;
+        w->items[i].most = NULL;
+    }
     for (int32_t i = 0; i < plan->n_values && status == SK_OK; i++)
         job->scales[plan->values[i]] = groups[plan->group_of[i]];
     for (int32_t i = 0; i < plan->n_layers && status == SK_OK; i++) {
@@ -239,8 +276,11 @@ void sk_quantize_numbers_free(sk_quantize_job *job)
 {
     for (int32_t i = 0; job->means && i < job->plan->n_layers; i++)
         sk_free(job->means[i]);
-    sk_free_all(job->means, job->scales, job->reach);
+    for (size_t i = 0; job->channel_reach && i < job->n_channel_reach; i++)
+        sk_free(job->channel_reach[i]);
+    sk_free_all(job->means, job->scales, job->reach, job->channel_reach);
     job->means = NULL;
+    job->channel_reach = NULL;
     job->scales = NULL;
     job->reach = NULL;
 }

@@ -62,6 +62,8 @@ typedef struct sk_quantize_job {
     sk_quantise_plan *plan;    /* all that can be */
     sk_quantise_scale *scales; /* one a value of the graph; only those of the plan's values are set */
     float *reach;              /* one a value of the graph: the largest magnitude seen, 0: not looked at */
+    float **channel_reach;     /* the same of its channels, of what convolutions make; null: not looked at */
+    size_t n_channel_reach;    /* values of the graph when it was looked at */
     float **means;             /* one a layer of the plan */
     double *sensitivity;       /* one a layer; null: not measured */
     int64_t done, total;       /* of the step, for the watcher */

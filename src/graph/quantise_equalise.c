@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* What is joined shares a scale, so the one that reaches least is rounded coarsely. Where nothing but convolutions, ReLU and moving
- * lies between, its maker can give it larger and its readers weigh it less: the network computes the same. By powers of two,
- * so that it is the same bits. */
+/* Channels of a value, and values that are joined, share a scale, so those that reach least are rounded coarsely. Where nothing but
+ * convolutions, ReLU and moving lies between, their maker can give them larger and their readers weigh them less: the network computes
+ * the same. By powers of two, so that it is the same bits. */
 
 #define MOST_DEEP 8 /* joined, pooled and resized one after the other */
 #define MOST_STEPS                                                                                           \
@@ -15,15 +15,17 @@
 
 typedef struct scaling {
     sk_graph *graph;
-    double factor;
-    bool apply; /* else: may it be? */
-    int *left;  /* steps */
+    const double *factors; /* of each channel of the value that is enlarged */
+    bool apply;            /* else: may it be? */
+    int *left;             /* steps */
     sk_error *err;
 } scaling;
 
-/* A copy of f32 weights, `count` of `each` in every `stride` of them times the factor, in place of input `slot`. */
-static sk_status scale_constant(sk_graph *graph, sk_node *node, int slot, int64_t first, int64_t count,
-                                int64_t stride, double factor, sk_error *err)
+/* A copy of f32 weights in place of input `slot`: in every `stride` of them, from `first` on, `each` in a row times a factor, `count`
+ * factors one after the other; or divided by them. */
+static sk_status scale_constant(sk_graph *graph, sk_node *node, int slot, int64_t first, int64_t each,
+                                int64_t count, int64_t stride, const double *factors, bool divide,
+                                sk_error *err)
 {
     sk_tensor t = sk_value_tensor(graph, node->in[slot]);
     const int64_t n = sk_shape_count(&t.shape);
@@ -32,8 +34,11 @@ static sk_status scale_constant(sk_graph *graph, sk_node *node, int slot, int64_
         return sk_fail_memory(err, (size_t)n * sizeof *copy);
     memcpy(copy, t.data, (size_t)n * sizeof *copy);
     for (int64_t at = 0; at < n; at += stride)
-        for (int64_t i = first; i < first + count; i++)
-            copy[at + i] = (float)((double)copy[at + i] * factor);
+        for (int64_t i = 0; i < count * each; i++) {
+            const double f = factors[i / each];
+            float *w = &copy[at + first + i];
+            *w = (float)((double)*w * (divide ? 1 / f : f));
+        }
     sk_status status = sk_graph_add_copy(graph, SK_DTYPE_F32, &t.shape, copy, &node->in[slot], err);
     sk_free(copy);
     return status;
@@ -108,8 +113,8 @@ static sk_status take_back(const scaling *s, sk_value v, int64_t first, int64_t 
                 const int64_t *d = g->values[node->in[1]].shape.dim, taps = d[2] * d[3];
                 *may = first + count <= d[1];
                 if (*may && s->apply)
-                    SK_TRY(scale_constant(g, node, 1, first * taps, count * taps, d[1] * taps, 1 / s->factor,
-                                          s->err));
+                    SK_TRY(scale_constant(g, node, 1, first * taps, taps, count, d[1] * taps, s->factors,
+                                          true, s->err));
             } else if (reads && is_moved(node) && i == 0) {
                 SK_TRY(take_back(s, node->out[0], first, count, deep + 1, may));
             } else if (reads && node->op == SK_OP_CONCAT && node->a.axis == 1) {
@@ -142,13 +147,14 @@ static sk_node *source_of(const sk_graph *graph, sk_value v)
     return NULL;
 }
 
-static sk_status enlarge(sk_graph *graph, sk_node *conv, double factor, bool *done, sk_error *err)
+/* Each channel of what the convolution makes by its factor. */
+static sk_status enlarge(sk_graph *graph, sk_node *conv, const double *factors, bool *done, sk_error *err)
 {
     const sk_value v = conv->out[0];
     const int64_t out = graph->values[conv->in[1]].shape.dim[0],
                   all = sk_shape_count(&graph->values[conv->in[1]].shape);
     int left = MOST_STEPS;
-    scaling s = {.graph = graph, .factor = factor, .left = &left, .err = err};
+    scaling s = {.graph = graph, .factors = factors, .left = &left, .err = err};
     *done = true;
     SK_TRY(take_back(&s, v, 0, out, 0, done));
     if (!*done)
@@ -156,16 +162,73 @@ static sk_status enlarge(sk_graph *graph, sk_node *conv, double factor, bool *do
     s.apply = true;
     left = MOST_STEPS; /* the same steps again */
     SK_TRY(take_back(&s, v, 0, out, 0, done));
-    SK_TRY(scale_constant(graph, conv, 1, 0, all, all, factor, err));
+    SK_TRY(scale_constant(graph, conv, 1, 0, all / out, out, all, factors, false, err));
     return conv->n_in > 2 && conv->in[2] != SK_VALUE_NONE
-               ? scale_constant(graph, conv, 2, 0, out, out, factor, err)
+               ? scale_constant(graph, conv, 2, 0, 1, out, out, factors, false, err)
                : SK_OK;
 }
 
-sk_status sk_quantise_equalise(sk_graph *graph, float *reach, bool *changed, sk_error *err)
+static int64_t made_by(const sk_graph *graph, const sk_node *conv)
+{
+    return graph->values[conv->in[1]].shape.dim[0];
+}
+
+static double power_of_two(double wanted)
+{
+    return exp2(nearbyint(log2(wanted)));
+}
+
+/* All channels of what it makes alike. */
+static sk_status enlarge_all(sk_graph *graph, sk_node *conv, double factor, bool *done, sk_error *err)
+{
+    const int64_t n = made_by(graph, conv);
+    double *factors = sk_malloc((size_t)n * sizeof *factors);
+    if (!factors)
+        return sk_fail_memory(err, (size_t)n * sizeof *factors);
+    for (int64_t c = 0; c < n; c++)
+        factors[c] = factor;
+    const sk_status status = enlarge(graph, conv, factors, done, err);
+    sk_free(factors);
+    return status;
+}
+
+/* Half of the way, in powers, to where all channels reach alike: all of it would make steps of weights, which the channels share at
+ * the reader, coarser than they make those of the value finer. */
+static sk_status equalise_channels(sk_graph *graph, sk_node *conv, const float *reach, bool *done,
+                                   sk_error *err)
+{
+    const int64_t n = made_by(graph, conv);
+    float most = 0;
+    bool any = false;
+    double *factors = sk_malloc((size_t)n * sizeof *factors);
+    if (!factors)
+        return sk_fail_memory(err, (size_t)n * sizeof *factors);
+    for (int64_t c = 0; c < n; c++)
+        most = fmaxf(most, reach[c]);
+    for (int64_t c = 0; c < n; c++) {
+        const double ratio = reach[c] > 0 ? (double)most / (double)reach[c] : 1;
+        factors[c] = ratio >= 2 && ratio < 1e6 ? power_of_two(sqrt(ratio)) : 1;
+        any = any || factors[c] > 1;
+    }
+    *done = any;
+    const sk_status status = any ? enlarge(graph, conv, factors, done, err) : SK_OK;
+    sk_free(factors);
+    return status;
+}
+
+sk_status sk_quantise_equalise(sk_graph *graph, float *reach, const float *const *channels, bool *changed,
+                               sk_error *err)
 {
     SK_CHECK_ARG(graph && reach && changed, err);
     *changed = false;
+    for (size_t n = 0; channels && n < graph->n_nodes; n++) {
+        sk_node *conv = &graph->nodes[n];
+        bool done = false;
+        if (conv->n_out < 1 || !channels[conv->out[0]] || !is_homogeneous(graph, conv))
+            continue;
+        SK_TRY(equalise_channels(graph, conv, channels[conv->out[0]], &done, err));
+        *changed = *changed || done;
+    }
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const sk_node *node = &graph->nodes[n];
         float most = 0;
@@ -183,8 +246,8 @@ sk_status sk_quantise_equalise(sk_graph *graph, float *reach, bool *changed, sk_
             const float own = reach[conv->out[0]];
             if (!(own > 0) || !isfinite(most) || most / own < 1.5f || most / own > 1e6f)
                 continue;
-            double factor = exp2(nearbyint(log2((double)most / (double)own)));
-            SK_TRY(enlarge(graph, conv, factor, &done, err));
+            const double factor = power_of_two((double)most / (double)own);
+            SK_TRY(enlarge_all(graph, conv, factor, &done, err));
             *changed = *changed || done;
             reach[conv->out[0]] = done ? (float)((double)own * factor) : own;
         }

@@ -38,10 +38,12 @@ sk_status sk_quantise_plan_open(const sk_graph *graph, const uint8_t *stays, sk_
                                 sk_error *err) SK_MUST_CHECK;
 void sk_quantise_plan_close(sk_quantise_plan **plan);
 
-/* Before ranges are fixed: values that are joined brought to reach alike, where the network stays the same by it (convolutions and
- * ReLU). `reach`: of each value the largest magnitude seen, 0 where unknown; brought up to date. Values keep their numbers;
- * where *changed, what they hold is another. */
-sk_status sk_quantise_equalise(sk_graph *graph, float *reach, bool *changed, sk_error *err) SK_MUST_CHECK;
+/* Before ranges are fixed: channels of a value, and values that are joined, brought to reach alike, where the network stays the same
+ * by it (convolutions and ReLU). `reach`: of each value the largest magnitude seen, 0 where unknown; brought up to date. `channels`: of
+ * each value the same of its channels, null where unknown; null: of none. Values keep their numbers; where *changed, what they
+ * hold is another. */
+sk_status sk_quantise_equalise(sk_graph *graph, float *reach, const float *const *channels, bool *changed,
+                               sk_error *err) SK_MUST_CHECK;
 
 /* One scale and zero of u8 values. */
 typedef struct sk_quantise_scale {

@@ -6,6 +6,7 @@
 #include "graph/quantise_plan.h"
 #include "graph/reference.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint32_t seed = 3;
@@ -93,7 +94,7 @@ static void joined_values_reach_alike(void **state)
         reach[skip] = 100;
         reach[below] = 3;
         compute(graph, before);
-        assert_ok(sk_quantise_equalise(graph, reach, &changed, &err), &err);
+        assert_ok(sk_quantise_equalise(graph, reach, NULL, &changed, &err), &err);
         assert_int_equal(changed, cases[i].changes);
         assert_true(reach[below] == (changed ? 96 : 3));
         compute(graph, after);
@@ -102,8 +103,58 @@ static void joined_values_reach_alike(void **state)
     }
 }
 
+/* Of the weights of `conv`, those of one output channel (`out` >= 0) or of one input channel. */
+static double largest_weight(const sk_graph *graph, const char *name, int64_t out, int64_t in)
+{
+    double most = 0;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        if (strcmp(graph->nodes[n].name, name) != 0)
+            continue;
+        const sk_tensor w = sk_value_tensor(graph, graph->nodes[n].in[1]);
+        const int64_t *d = w.shape.dim, taps = d[2] * d[3];
+        for (int64_t i = 0; i < sk_shape_count(&w.shape); i++)
+            if ((out < 0 || i / (d[1] * taps) == out) && (in < 0 || i / taps % d[1] == in))
+                most = fmax(most, fabs((double)((const float *)w.data)[i]));
+    }
+    return most;
+}
+
+/* A channel that reaches a sixteenth as far is made four times as large, wherever it is read, behind a pool and in a joint. */
+static void channels_reach_alike(void **state)
+{
+    (void)state;
+    sk_error err;
+    static const sk_unary acts[] = {SK_UNARY_RELU, SK_UNARY_SILU};
+    for (size_t i = 0; i < 2; i++) {
+        static float before[256], after[256], reach[4096];
+        static const float own[8] = {16, 1, 16, 15, 9, 0, 16, 16};
+        static const float *channels[4096];
+        const bool changes = acts[i] == SK_UNARY_RELU;
+        const double by = changes ? 4 : 1;
+        bool changed = !changes;
+        sk_graph *graph = network(acts[i], false);
+        const double made[2] = {largest_weight(graph, "skip", 1, -1), largest_weight(graph, "skip", 5, -1)},
+                     pooled = largest_weight(graph, "below", -1, 1),
+                     joined = largest_weight(graph, "last", -1, 1);
+        memset(reach, 0, sizeof reach);
+        memset(channels, 0, sizeof channels);
+        channels[output_of(graph, "skip")] = own;
+        compute(graph, before);
+        assert_ok(sk_quantise_equalise(graph, reach, channels, &changed, &err), &err);
+        assert_int_equal(changed, changes);
+        assert_true(largest_weight(graph, "skip", 1, -1) == made[0] * by);
+        assert_true(largest_weight(graph, "skip", 5, -1) == made[1]);
+        assert_true(largest_weight(graph, "below", -1, 1) == pooled / by);
+        assert_true(largest_weight(graph, "last", -1, 1) == joined / by);
+        compute(graph, after);
+        assert_memory_equal(before, after, sizeof before);
+        sk_graph_close(&graph);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joined_values_reach_alike)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joined_values_reach_alike),
+                                       cmocka_unit_test(channels_reach_alike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
