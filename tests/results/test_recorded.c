@@ -8,6 +8,7 @@
 #include "results/label_rows.h"
 #include "results/result_reader.h"
 #include "results/sink.h"
+#include "support/h5_writer.h"
 #include "support/recorded.h"
 #include "support/test.h"
 
@@ -228,7 +229,9 @@ static void every_format_of_every_run(void **state)
                     continue;
                 snprintf(folder, sizeof folder, "%s/%zu-%s", test_folder(), r, (*kind)->name);
                 assert_ok(sk_folder_make(folder, &err), &err);
+                const long long before = h5_open_things();
                 write_run(&runs[r], *kind, folder);
+                assert_int_equal(h5_open_things(), before);
             }
     recorded_check("tests/fixtures/results/recorded/written.txt");
 }

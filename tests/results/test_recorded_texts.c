@@ -450,6 +450,34 @@ static void files_that_begin_anew(void **state)
     assert_int_not_equal(sk_result_reader_open_journal(test_missing("x"), &reader, &err), SK_OK);
 }
 
+/* What a run is may take 16 MiB to say, no more; a journal that was cut off within that has nothing to lose. */
+static void the_longest_identity(void **state)
+{
+    (void)state;
+    const size_t most = (size_t)16 << 20;
+    char path[4300], *identity = sk_malloc(most + 2), *other = NULL;
+    sk_error err = {0};
+    sk_journal *journal = NULL;
+    assert_non_null(identity);
+    memset(identity, 'i', most + 1);
+    identity[most + 1] = '\0';
+    snprintf(path, sizeof path, "%s/long-journal", test_folder());
+    assert_int_equal(sk_journal_open(path, identity, "now", false, &journal, &other, &err), SK_ERR_LIMIT);
+    assert_null(journal);
+    identity[most] = '\0';
+    for (int cut = 0; cut < 3; cut++) { /* whole, within the identity, within the head */
+        assert_ok(sk_journal_open(path, identity, cut ? "later" : "now", false, &journal, &other, &err),
+                  &err);
+        assert_string_equal(sk_journal_stamp(journal), cut ? "later" : "now"); /* it began anew */
+        sk_journal_close(&journal);
+        assert_ok(sk_journal_open(path, identity, "never", false, &journal, &other, &err), &err);
+        assert_string_equal(sk_journal_stamp(journal), cut ? "later" : "now");
+        sk_journal_close(&journal);
+        assert_int_equal(truncate(path, cut ? 20 : (off_t)most - 5), 0);
+    }
+    sk_free(identity);
+}
+
 /* --- upstream's tables --- */
 
 static void tables_of_tracks(void **state)
@@ -511,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_files),           cmocka_unit_test(as_detections),
         cmocka_unit_test(label_lines),           cmocka_unit_test(result_lines),
-        cmocka_unit_test(files_that_begin_anew), cmocka_unit_test(tables_of_tracks)};
+        cmocka_unit_test(files_that_begin_anew), cmocka_unit_test(the_longest_identity),
+        cmocka_unit_test(tables_of_tracks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
