@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include "base/hash.h"
+#include "base/text.h"
 #include "graph/builder.h"
 #include "graph/reference.h"
 #include "models/onnx_exporter.h"
@@ -367,6 +369,104 @@ static sk_graph *specialised(const sk_graph *graph)
     return out;
 }
 
+/* --- near what is written --- */
+
+static sk_text *near_log; /* null: nobody asks */
+
+/* What becomes of a file: the graph, or the words it is refused with. */
+static void tell_import(const sk_onnx_model *onnx, sk_text *log)
+{
+    sk_error err = {0};
+    sk_graph *graph = NULL;
+    char *text = NULL;
+    const sk_status status = sk_onnx_import(onnx, "f", &graph, &err);
+    if (status == SK_OK && sk_graph_print(graph, &text, &err) == SK_OK)
+        sk_text_appendf(log, "%016llx\n", (unsigned long long)sk_hash_xxh3(text, strlen(text), 0));
+    else
+        sk_text_appendf(log, "%d %s\n", status, err.message);
+    sk_free(text);
+    sk_graph_close(&graph);
+}
+
+static void tell_near_attr(const sk_onnx_model *onnx, sk_onnx_attr *a, sk_text *log)
+{
+    static const int64_t others[] = {-3, -1, 0, 1, 2, 5, 99};
+    const sk_onnx_attr kept = *a;
+    for (size_t k = 0; k < sizeof others / sizeof *others && a->type == SK_ONNX_INT; k++) {
+        a->i = others[k];
+        tell_import(onnx, log);
+    }
+    for (int32_t n = 0; n < kept.count && a->type == SK_ONNX_INTS && n < 4; n++)
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            int64_t *at = (int64_t *)(uintptr_t)&kept.ints[n], before = *at;
+            *at = others[k];
+            tell_import(onnx, log);
+            *at = before;
+        }
+    *a = kept;
+    if (a->count > 0) {
+        a->count--;
+        tell_import(onnx, log);
+    }
+    *a = kept;
+    if (a->type == SK_ONNX_FLOAT) {
+        a->f = -2;
+        tell_import(onnx, log);
+    }
+    *a = kept;
+    if (a->type == SK_ONNX_STRING) {
+        a->s = "nonsense";
+        tell_import(onnx, log);
+    }
+    *a = kept;
+    a->type = a->type == SK_ONNX_INT ? SK_ONNX_FLOAT : SK_ONNX_INT;
+    tell_import(onnx, log);
+    *a = kept;
+    a->name = "unknown";
+    tell_import(onnx, log);
+    *a = kept;
+}
+
+/* One thing of a node other than it should be. */
+static void tell_near(const sk_onnx_model *onnx, sk_text *log)
+{
+    for (int32_t i = 0; i < onnx->graph.n_nodes; i++) {
+        sk_onnx_node *node = (sk_onnx_node *)(uintptr_t)&onnx->graph.nodes[i];
+        const sk_onnx_node kept = *node;
+        const char *less[32] = {0};
+        sk_text_appendf(log, "%s\n", node->op);
+        for (int32_t k = 0; k < node->n_attrs; k++)
+            tell_near_attr(onnx, (sk_onnx_attr *)(uintptr_t)&node->attrs[k], log);
+        for (int32_t k = 0; k < kept.n_in && k < 32; k++)
+            less[k] = kept.in[k];
+        node->in = less;
+        for (int32_t k = 0; k < kept.n_in && k < 32; k++) {
+            less[k] = "";
+            tell_import(onnx, log);
+            less[k] = "nobody";
+            tell_import(onnx, log);
+            less[k] = kept.in[k];
+        }
+        node->n_in = kept.n_in > 0 ? kept.n_in - 1 : 0;
+        tell_import(onnx, log);
+        if (kept.n_in > 0 && kept.n_in < 31) {
+            less[kept.n_in] = kept.in[0];
+            node->n_in = kept.n_in + 1;
+            tell_import(onnx, log);
+        }
+        *node = kept;
+        node->n_out = kept.n_out - 1;
+        tell_import(onnx, log);
+        *node = kept;
+        node->op = "Mystery";
+        tell_import(onnx, log);
+        *node = kept;
+        node->domain = "com.nobody";
+        tell_import(onnx, log);
+        *node = kept;
+    }
+}
+
 static sk_graph *through_bytes(const sk_graph *graph, int opset, bool half)
 {
     sk_error err;
@@ -398,6 +498,8 @@ static sk_graph *through_bytes(const sk_graph *graph, int opset, bool half)
     assert_ok(sk_onnx_write(onnx, &bytes, &length, &err), &err);
     assert_ok(sk_onnx_read(bytes, length, "roundtrip.onnx", NULL, &again, &err), &err);
     assert_ok(sk_onnx_import(again, "roundtrip.onnx", &imported, &err), &err);
+    if (near_log && opset % 4 == 1) /* 13 and 17 */
+        tell_near(again, near_log);
     sk_free(bytes);
     sk_onnx_close(&onnx);
     sk_onnx_close(&again);
@@ -504,6 +606,57 @@ CASE(anchors, 13)
 CASE(sampling, 16)
 CASE(eight_bits, 13)
 
+/* Files near those: a hash of what becomes of some hundred of each. */
+static void near_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        build_function build;
+        int opset;
+    } all[] = {{"convs", convs, 13},
+               {"conv_transposes", conv_transposes, 13},
+               {"pools", pools, 13},
+               {"resizes", resizes, 13},
+               {"matrices", matrices, 13},
+               {"norms", norms, 13},
+               {"unaries", unaries, 13},
+               {"binaries", binaries, 13},
+               {"reductions", reductions, 13},
+               {"orders", orders, 13},
+               {"suppression", suppression, 13},
+               {"movements", movements, 13},
+               {"indexing", indexing, 13},
+               {"shapes", shapes, 13},
+               {"anchors", anchors, 13},
+               {"sampling", sampling, 17},
+               {"eight_bits", eight_bits, 13}};
+    sk_text told = {0};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sk_text log = {0};
+        seed = 1;
+        sk_graph *graph = build_graph(all[i].build), *again = NULL;
+        for (int opset = all[i].opset; opset <= 17; opset += 4) {
+            near_log = &log;
+            again = through_bytes(graph, opset, false);
+            near_log = NULL;
+            sk_graph_close(&again);
+        }
+        int lines = 0;
+        for (const char *c = sk_text_get(&log); *c; c++)
+            lines += *c == '\n';
+        sk_text_appendf(&told, "%016llx %5d %s\n",
+                        (unsigned long long)sk_hash_xxh3(sk_text_get(&log), log.length, 0), lines,
+                        all[i].name);
+        if (getenv("SKITTER_TEST_SHOW") && strcmp(getenv("SKITTER_TEST_SHOW"), all[i].name) == 0)
+            fprintf(stderr, "%s", sk_text_get(&log));
+        sk_text_free(&log);
+        sk_graph_close(&graph);
+    }
+    test_text_is("tests/models/whole/near_files.txt", sk_text_get(&told));
+    sk_text_free(&told);
+}
+
 /* Weights in float16: the results are near, not equal. */
 static void half_precision_comes_back(void **state)
 {
@@ -543,25 +696,16 @@ static void refuses_what_an_opset_lacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convs_come_back),
-        cmocka_unit_test(conv_transposes_come_back),
-        cmocka_unit_test(pools_come_back),
-        cmocka_unit_test(resizes_come_back),
-        cmocka_unit_test(matrices_come_back),
-        cmocka_unit_test(norms_come_back),
-        cmocka_unit_test(unaries_come_back),
-        cmocka_unit_test(binaries_come_back),
-        cmocka_unit_test(reductions_come_back),
-        cmocka_unit_test(orders_come_back),
-        cmocka_unit_test(suppression_come_back),
-        cmocka_unit_test(movements_come_back),
-        cmocka_unit_test(indexing_come_back),
-        cmocka_unit_test(shapes_come_back),
-        cmocka_unit_test(anchors_come_back),
-        cmocka_unit_test(sampling_come_back),
-        cmocka_unit_test(eight_bits_come_back),
-        cmocka_unit_test(half_precision_comes_back),
-        cmocka_unit_test(refuses_what_an_opset_lacks),
+        cmocka_unit_test(convs_come_back),           cmocka_unit_test(conv_transposes_come_back),
+        cmocka_unit_test(pools_come_back),           cmocka_unit_test(resizes_come_back),
+        cmocka_unit_test(matrices_come_back),        cmocka_unit_test(norms_come_back),
+        cmocka_unit_test(unaries_come_back),         cmocka_unit_test(binaries_come_back),
+        cmocka_unit_test(reductions_come_back),      cmocka_unit_test(orders_come_back),
+        cmocka_unit_test(suppression_come_back),     cmocka_unit_test(movements_come_back),
+        cmocka_unit_test(indexing_come_back),        cmocka_unit_test(shapes_come_back),
+        cmocka_unit_test(anchors_come_back),         cmocka_unit_test(sampling_come_back),
+        cmocka_unit_test(eight_bits_come_back),      cmocka_unit_test(near_files),
+        cmocka_unit_test(half_precision_comes_back), cmocka_unit_test(refuses_what_an_opset_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
