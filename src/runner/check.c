@@ -8,6 +8,7 @@
 #include "base/instances.h"
 #include "runner/session_settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -207,13 +208,20 @@ void sk_checker_crops_end(sk_checker *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* How far above its limit; one that is no number is below everything. */
+static double margin(const sk_output_check *e)
+{
+    const double above = e->pcc - e->pcc_min;
+    return isnan(above) ? -INFINITY : above;
+}
+
 sk_status sk_checker_verdict(const sk_checker_call *call, int32_t n_models, sk_error *err)
 {
     sk_check *out = call->out;
     const sk_output_check *worst = NULL; /* furthest below its own limit */
     for (int32_t i = 0; i < out->n_outputs; i++) {
         const sk_output_check *e = &out->outputs[i];
-        if (!worst || !(e->pcc - e->pcc_min >= worst->pcc - worst->pcc_min))
+        if (!worst || margin(e) < margin(worst))
             worst = e;
     }
     out->ran = true;
