@@ -264,6 +264,31 @@ static void check_optimised(sk_graph *special, const sk_tensor *before)
     SK_FUZZ_CHECK(status != SK_OK || sk_graph_verify(special, &err) == SK_OK);
 }
 
+/* Any reach of any value and channel: the network stays one. */
+static void equalise(source *s, sk_graph *graph)
+{
+    sk_error err = {0};
+    float *reach = sk_calloc(graph->n_values + 1, sizeof *reach);
+    const float **channels = sk_calloc(graph->n_values + 1, sizeof *channels);
+    static float own[256];
+    bool changed = false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        own[i] = (float)ldexp(1, (int)((byte(s) + i) % 32) - 16) * (float)((byte(s) + i) % 3);
+    for (size_t n = 0; reach && channels && n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        if (node->op != SK_OP_CONV || graph->values[node->in[1]].shape.rank != 4 ||
+            graph->values[node->in[1]].shape.dim[0] > 256)
+            continue;
+        reach[node->out[0]] = own[byte(s)];
+        channels[node->out[0]] = byte(s) & 1 ? NULL : own;
+    }
+    if (reach && channels) {
+        sk_status status = sk_quantise_equalise(graph, reach, channels, &changed, &err);
+        SK_FUZZ_CHECK(status == SK_OK ? sk_graph_verify(graph, &err) == SK_OK : err.message[0]);
+    }
+    sk_free_all(reach, channels);
+}
+
 /* Any graph may be asked to go to eight bits, with any scales that are scales. */
 static void check_to_eight_bits(source *s, const sk_graph *graph)
 {
@@ -284,6 +309,8 @@ static void check_to_eight_bits(source *s, const sk_graph *graph)
             SK_FUZZ_CHECK(sk_quantise_for_runtimes(narrow, NULL, 0, &err) == SK_OK || err.message[0]);
     }
     sk_quantise_plan_close(&plan);
+    if (ready)
+        equalise(s, ready);
     sk_graph_close(&narrow);
     sk_graph_close(&ready);
 }

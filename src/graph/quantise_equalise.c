@@ -224,7 +224,8 @@ sk_status sk_quantise_equalise(sk_graph *graph, float *reach, const float *const
     for (size_t n = 0; channels && n < graph->n_nodes; n++) {
         sk_node *conv = &graph->nodes[n];
         bool done = false;
-        if (conv->n_out < 1 || !channels[conv->out[0]] || !is_homogeneous(graph, conv))
+        if (conv->n_out < 1 || !channels[conv->out[0]] || !is_homogeneous(graph, conv) ||
+            made_by(graph, conv) < 1)
             continue;
         SK_TRY(equalise_channels(graph, conv, channels[conv->out[0]], &done, err));
         *changed = *changed || done;
