@@ -8,10 +8,12 @@
 #include "runner/network.h"
 #include "skitter/version.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Layers go back to f32, those first that hurt most for their work, until the rest hurts by no more than this part of what all
  * did, or so much of the work is in f32. The second's are the first's and more: it hurts no more. */
@@ -40,6 +42,24 @@ sk_status sk_quantize_tick(sk_quantize_job *job, sk_error *err)
     return SK_OK;
 }
 
+/* Before the work, not after it. */
+static sk_status check_place(const char *path, sk_error *err)
+{
+    sk_status status = SK_OK;
+    char *folder = sk_path_folder(path);
+    if (!folder)
+        return sk_fail_memory(err, strlen(path));
+    if (sk_file_is_directory(path))
+        status = sk_fail(err, SK_ERR_ARG, "%s: is a folder, where a file is to be written", path);
+    else if (!sk_file_is_directory(folder))
+        status = sk_fail(err, SK_ERR_IO, "%s: there is no folder %s; make it first", path, folder);
+    else if (access(folder, W_OK) != 0)
+        status =
+            sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s in folder %s", path, strerror(errno), folder);
+    sk_free(folder);
+    return status;
+}
+
 static sk_status check(const sk_quantize_settings *s, sk_error *err)
 {
     if (!s->model || !s->data || !s->output)
@@ -47,9 +67,10 @@ static sk_status check(const sk_quantize_settings *s, sk_error *err)
     if (!sk_path_has_extension(s->output, SK_SKQ_EXTENSION))
         return sk_fail(err, SK_ERR_ARG, "%s: a model in eight bits has a name that ends in %s", s->output,
                        SK_SKQ_EXTENSION);
+    SK_TRY(check_place(s->output, err));
     if (sk_file_exists(s->output) && !s->overwrite)
         return sk_fail(err, SK_ERR_BUSY, "%s: is there already; --overwrite replaces it", s->output);
-    return SK_OK;
+    return s->report ? check_place(s->report, err) : SK_OK;
 }
 
 static sk_status check_model(const sk_model *model, sk_error *err)
@@ -244,6 +265,7 @@ static void job_free(sk_quantize_job *job)
     sk_free(job->sensitivity);
     sk_quantise_plan_close(&job->plan);
     sk_quantize_frames_free(job);
+    sk_quantize_truth_close(&job->truth);
     sk_quantize_finder_close(job);
     sk_graph_close(&job->graph);
 }
@@ -276,6 +298,7 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(check_model(model, err));
     SK_TRY_GOTO(sk_net_engine("cpu", &job.engine, err));
     SK_TRY_GOTO(sk_quantize_finder_open(&job, err));
+    SK_TRY_GOTO(sk_quantize_truth_open(&job, &job.truth, err));
     SK_TRY_GOTO(sk_quantise_prepare(model->graph, &job.graph, err));
     SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));

@@ -40,6 +40,8 @@ typedef struct sk_quantize_stage {
     sk_instances unused;
 } sk_quantize_stage;
 
+typedef struct sk_quantize_truth sk_quantize_truth;
+
 typedef struct sk_quantize_job {
     const sk_quantize_settings *s;
     const sk_model *model;
@@ -58,6 +60,7 @@ typedef struct sk_quantize_job {
     sk_model *finder;
     sk_finder_detections file; /* its detections, where no model finds */
     sk_task_description gives; /* what both, or the model alone, find */
+    sk_quantize_truth *truth;  /* null: none */
     /* numbers */
     sk_quantise_plan *plan;    /* all that can be */
     sk_quantise_scale *scales; /* one a value of the graph; only those of the plan's values are set */
@@ -121,7 +124,6 @@ sk_status sk_quantize_sensitivity(sk_quantize_job *job, sk_error *err) SK_MUST_C
 sk_status sk_quantize_errors(sk_quantize_job *job, const sk_graph *simulated, sk_quantize_report *report,
                              sk_error *err) SK_MUST_CHECK;
 /* quantize_truth.c; *out stays null where there is none. */
-typedef struct sk_quantize_truth sk_quantize_truth;
 sk_status sk_quantize_truth_open(const sk_quantize_job *job, sk_quantize_truth **out,
                                  sk_error *err) SK_MUST_CHECK;
 void sk_quantize_truth_close(sk_quantize_truth **truth);

@@ -249,13 +249,12 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
                            sk_quantize_report *report, sk_error *err)
 {
     sk_loss *loss = &report->about.loss;
-    tally t = {.loss = loss, .heads_pcc = 1, .given = job->finder != NULL};
+    tally t = {.loss = loss, .heads_pcc = 1, .given = job->finder != NULL, .truth = job->truth};
     sk_session *plain = NULL, *narrow = NULL;
     sk_instances found[2] = {0};
     const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);
     sk_status status = SK_OK;
     memset(loss, 0, sizeof *loss);
-    SK_TRY_GOTO(sk_quantize_truth_open(job, &t.truth, err));
     for (int i = 0; i < 2; i++)
         SK_TRY_GOTO(sk_instances_alloc(plan->capacity, plan->n_keypoints, &found[i], err));
     SK_TRY_GOTO(sk_quantize_session(job, job->graph, NULL, 0, plan->cut_tail, SK_PRECISION_F32, &plain, err));
@@ -274,7 +273,6 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
     loss->percent = t.counted > 0 ? 100 * (1 - t.agreement / (double)t.counted) : 0;
     loss->percent = loss->percent < 0 ? 0 : loss->percent;
 done:
-    sk_quantize_truth_close(&t.truth);
     summarise(&t.boxes, &loss->box_px, &loss->box_px_95);
     summarise(&t.points, &loss->keypoint_px, &loss->keypoint_px_95);
     summarise(&t.scores, &loss->score, &loss->score_95);

@@ -90,19 +90,33 @@ test_refuses() {
     [ ! -e "$work/x.skq" ]
 }
 
+# What cannot be written or read is told before the work, not after it.
+test_tells_early() {
+    local where
+    for where in "-o $work/absent/x.skq" "-o $work/late.skq --report $work/absent/r.json" "-o $work/x.skq --truth $work/absent.csv"; do
+        # shellcheck disable=SC2086
+        run quantize "$model" --data "$work/mice.mp4" $where && [ "$code" -ne 0 ] && expect_in "absent" "$err" || return 1
+        case $err in *"reading frames"*) fail "frames were read first: $err" || return 1 ;; esac
+    done
+    mkdir -p "$work/folder.skq"
+    run quantize "$model" --data "$work/mice.mp4" -o "$work/folder.skq" --overwrite && expect_in "is a folder" "$err"
+}
+
 test_f32_model_says_what_helps() {
     run predict "$work/mice.mp4" -m "$model" --imgsz 128 --precision i8 --out "$work/none" && expect_code 2 &&
         expect_in "skitter quantize" "$err"
 }
 
 test_interrupted_writes_nothing() {
-    "$skitter" quantize -q "$model" --data "$work/mice.mp4" --frames 8 --imgsz 512 -o "$work/late.skq" 2>/dev/null &
+    mkdir -p "$work/late" && cp "$work/mice.mp4" "$work/late/old.skq" # anything: it must stay
+    "$skitter" quantize -q "$model" --data "$work/mice.mp4" --frames 8 --imgsz 512 -o "$work/late/old.skq" --overwrite 2>/dev/null &
     local pid=$!
     sleep 0.7
     kill -INT "$pid" 2>/dev/null
     wait "$pid"
     local code=$?
-    if [ $code -eq 0 ]; then [ -s "$work/late.skq" ]; else [ $code -eq 130 ] && [ ! -e "$work/late.skq" ]; fi
+    expect_in "old.skq" "$(ls -A "$work/late")" && [ "$(ls -A "$work/late" | wc -l)" = 1 ] || fail "$(ls -A "$work/late")" || return 1
+    [ $code -eq 0 ] || { [ $code -eq 130 ] && cmp "$work/mice.mp4" "$work/late/old.skq"; }
 }
 
 run_tests
