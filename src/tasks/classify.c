@@ -28,6 +28,7 @@ sk_status sk_classify_open(int32_t frame_width, int32_t frame_height, int32_t wi
                            sk_classify **out, sk_error *err)
 {
     *out = NULL;
+    SK_CHECK_ARG(frame_width > 0 && frame_height > 0 && width > 0 && height > 0, err);
     sk_classify *c = sk_calloc(1, sizeof *c);
     if (!c)
         return sk_fail_memory(err, sizeof *c);
