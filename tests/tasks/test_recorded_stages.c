@@ -232,6 +232,80 @@ static void say_found(const char *what, const sk_instances *list)
     recorded_say("  %s %d: %.7g %.7g", what, list->count, sum.sum, points.sum);
 }
 
+/* Outputs of a batch of two, image by image; with a table of peaks behind them, one that says nothing, one that says that the maps
+ * are whole, one of another form. */
+static void outputs_of_whole_frames(void **state)
+{
+    (void)state;
+    static float data[2 * 12 * 24 * 24];
+    static int32_t table[2 * 40000];
+    unsigned dice = 5;
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        data[i] = (float)recorded_between(&dice, 0, 1);
+    for (int i = 1; i < N_ALL; i++) {
+        sk_model m = model_for(all[i]);
+        sk_task_settings s = sk_task_settings_defaults();
+        sk_task_stage *stage = NULL;
+        sk_instances out;
+        sk_error err = {0};
+        s.sleap.peak_threshold = 0.6f;
+        s.keep.min_visible_nodes = 3;
+        if (sk_task_stage_open(&m, &s, W, H, &stage, &err) != SK_OK)
+            continue;
+        const sk_task_plan *plan = sk_task_stage_plan(stage);
+        sk_tensor t[4];
+        for (int k = 0; k < m.n_outputs; k++) {
+            const int64_t channels = m.outputs[k].kind == SK_OUTPUT_PAFS         ? 4
+                                     : m.outputs[k].kind == SK_OUTPUT_CLASS_MAPS ? 2
+                                     : all[i] == SK_TASK_CENTROID                ? 1
+                                                                                 : 3;
+            t[k] = (sk_tensor){SK_DTYPE_F32, sk_shape_of(4, (int64_t)2, channels, (int64_t)24, (int64_t)24),
+                               data};
+            if (m.outputs[k].kind == SK_OUTPUT_YOLO)
+                t[k].shape = sk_shape_of(3, (int64_t)2,
+                                         (int64_t)(4 + 2 + 3 * plan->n_keypoints + (all[i] == SK_TASK_OBB)),
+                                         (int64_t)30);
+            if (m.outputs[k].kind == SK_OUTPUT_CLASS_SCORES)
+                t[k].shape = sk_shape_of(2, (int64_t)2, (int64_t)2);
+        }
+        assert_ok(sk_instances_alloc(plan->capacity, plan->n_keypoints, &out, &err), &err);
+        for (int image = -1; image < 3; image++) {
+            const sk_status status =
+                sk_task_stage_result(stage, t, m.n_outputs, image, SK_OUTPUTS_WHOLE, &out, &err);
+            recorded_say("%s image %d: %s", sk_task_name(all[i]), image, status == SK_OK ? "" : err.message);
+            if (status == SK_OK) {
+                say_found("found", &out);
+                sk_task_stage_keep(stage, &out);
+                say_found("kept", &out);
+            }
+        }
+        sk_peak_wish wish;
+        memset(&wish, 0, sizeof wish);
+        if (sk_task_stage_peaks(stage, &wish)) {
+            const int32_t words = sk_peak_layout_of(&wish).words;
+            assert_true(2 * words <= (int32_t)(sizeof table / sizeof *table));
+            for (int how = 0; how < 3; how++) {
+                memset(table, 0, sizeof table);
+                table[words] = how == 1 ? SK_PEAK_WHOLE : SK_PEAK_COMPLETE;
+                t[m.n_outputs] = (sk_tensor){
+                    SK_DTYPE_I32, sk_shape_of(2, (int64_t)2, (int64_t)(words - (how == 2))), table};
+                for (int image = 0; image < 3; image++) {
+                    const sk_status status =
+                        sk_task_stage_result(stage, t, m.n_outputs + 1, image, SK_OUTPUTS_WHOLE, &out, &err);
+                    recorded_say("  table %d image %d: %s, whole %d", how, image,
+                                 status == SK_OK ? "" : err.message,
+                                 image < 2 && sk_task_outputs_whole(t, m.n_outputs + 1, image));
+                    if (status == SK_OK)
+                        say_found("found", &out);
+                }
+            }
+        }
+        sk_instances_free(&out);
+        sk_task_stage_close(&stage);
+    }
+    recorded_check("tests/fixtures/tasks/recorded/outputs.txt");
+}
+
 /* A crop's outputs as its network would give them, of chance. */
 static sk_status decode_crop(sk_task_stage *second, const sk_model *m, int32_t crop, unsigned *dice,
                              sk_instances *out, sk_error *err)
@@ -435,7 +509,8 @@ static void settings_reach_the_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stages_of_whole_frames),
-                                       cmocka_unit_test(stages_in_twos), cmocka_unit_test(arranged),
+                                       cmocka_unit_test(stages_in_twos),
+                                       cmocka_unit_test(outputs_of_whole_frames), cmocka_unit_test(arranged),
                                        cmocka_unit_test(settings_reach_the_stages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
