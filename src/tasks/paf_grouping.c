@@ -66,9 +66,8 @@ static sk_status plan_walk(sk_paf_grouping *g, sk_error *err)
     for (int32_t e = 0; e < g->n_edges; e++)
         entered[g->edges[e][1]] = 1;
     for (int32_t e = 0; e < g->n_edges && root < 0; e++)
-        for (int k = 0; k < 2 && root < 0; k++)
-            if (!entered[g->edges[e][k]])
-                root = g->edges[e][k];
+        if (!entered[g->edges[e][0]])
+            root = g->edges[e][0];
     if (root < 0)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "the skeleton has no root: every node is the destination of an edge, so "
@@ -250,23 +249,6 @@ static void join(sk_paf_grouping *g, int32_t node, int32_t slot, int32_t instanc
         (member){node, g->slots[(size_t)node * (size_t)g->cap + (size_t)slot], instance};
 }
 
-/* Moves all of `from` into `into` unless the two share a node. */
-static void merge(sk_paf_grouping *g, int32_t into, int32_t from)
-{
-    uint8_t *a = g->seen, *b = g->seen + g->n_nodes;
-    memset(g->seen, 0, (size_t)g->n_nodes * 2);
-    for (int32_t i = 0; i < g->n_members; i++) {
-        a[g->members[i].node] |= g->members[i].instance == into;
-        b[g->members[i].node] |= g->members[i].instance == from;
-    }
-    for (int32_t k = 0; k < g->n_nodes; k++)
-        if (a[k] && b[k])
-            return;
-    for (int32_t i = 0; i < g->n_members; i++)
-        if (g->members[i].instance == from)
-            g->members[i].instance = into;
-}
-
 static void assemble(sk_paf_grouping *g)
 {
     g->n_members = 0;
@@ -276,19 +258,16 @@ static void assemble(sk_paf_grouping *g)
         int32_t e = g->walk[w], source = g->edges[e][0], destination = g->edges[e][1];
         for (int32_t k = 0; k < g->n_matches[e]; k++) {
             const match *m = &g->matches[(size_t)e * (size_t)g->cap + (size_t)k];
-            int32_t s = *place_of(g, source, m->source), d = *place_of(g, destination, m->destination);
-            if (s < 0 && d < 0) {
+            /* The walk enters each node once, before it leaves it: nobody has the destination's peak yet. */
+            int32_t s = *place_of(g, source, m->source);
+            if (s < 0) {
                 int32_t fresh = -1;
                 for (int32_t i = 0; i < g->n_members; i++)
                     fresh = g->members[i].instance > fresh ? g->members[i].instance : fresh;
                 join(g, source, m->source, fresh + 1);
                 join(g, destination, m->destination, fresh + 1);
-            } else if (s >= 0 && d < 0) {
+            } else {
                 join(g, destination, m->destination, g->members[s].instance);
-            } else if (s >= 0) {
-                int32_t old = g->members[d].instance;
-                g->members[d].instance = g->members[s].instance;
-                merge(g, g->members[s].instance, old);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 /* Joins the peaks of a bottom-up model into instances by its part affinity fields, by SLEAP's rules: score
  * every source-destination pair of each edge along its line, match each edge's peaks by least cost, then
- * walk the skeleton from its root and let matched pairs found, extend and merge instances. */
+ * walk the skeleton from its root and let matched pairs found and extend instances. */
 
 typedef struct sk_paf_settings {
     uint32_t size;               /* sizeof, for growth */

@@ -194,7 +194,7 @@ static void what_links_are_worth(void **state)
         items[0].to[0] = round % 4, items[1].from[0] = round % 8 < 4 ? round % 4 : 9;
         items[0].to[1] = round % 5 == 1 ? 3 : -1, items[1].from[1] = round % 5 == 1 ? 3 : -1;
         if (round % 4 == 1) {
-            items[0].class_id = 1, items[0].class_votes = 3;
+            items[0].class_id = round % 3 == 1 ? 0 : 1, items[0].class_votes = 3;
             items[1].class_id = round % 8 == 1, items[1].class_votes = round % 16 == 1 ? 0.5 : 2;
         }
         if (round % 5 == 2) {
