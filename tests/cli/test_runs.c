@@ -136,6 +136,7 @@ static void backgrounds(void **state)
     copy(video, "w.mp4");
     SAID_OK(&s, "track v.mp4 --detector background -o still --no-report -f csv");
     said_has(s.out, "0 tracks, 0 sightings (0 without a detection), tracked in ");
+    said_lacks(s.err, "none was followed"); /* nobody was found */
     said_has(s.out, "\n3 frames, 0 detections, ");
     said_has(s.out, "\nstill/results.csv\nstill/run.json\n");
     SAID_OK(&s, "track v.mp4 w.mp4 --detector background -o both --no-report -f csv -q");
