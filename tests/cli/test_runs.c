@@ -166,6 +166,62 @@ static void backgrounds(void **state)
     said_lacks(s.out, "sightings");
 }
 
+/* What a run is known by: every setting that shapes results stands in it, as it was given. */
+static void identities(void **state)
+{
+    (void)state;
+    static const char *const given[] = {
+        "",
+        "--peak-threshold 0.5",
+        "--max-instances 3",
+        "--refinement local",
+        "--refinement none",
+        "--integral-patch-size 7",
+        "--filter-overlapping",
+        "--filter-overlapping --filter-overlapping-method oks --filter-overlapping-threshold 0.5",
+        "--filter-min-visible-nodes 1",
+        "--filter-min-visible-node-fraction 0.25",
+        "--filter-min-mean-node-score 0.125",
+        "--filter-min-instance-score 0.0625",
+        "--batch 2",
+        "--threads 2",
+        "--no-winograd",
+        "--imgsz 64x96",
+        "--frames 0:1",
+        "--devices cpu",
+        "--precision f32",
+        "--engine-option tune=off",
+        "--no-empty",
+        "-r reference"};
+    char text[1 << 16] = "";
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        char *json = NULL, path[64];
+        size_t length = 0;
+        sk_error err = {0};
+        SAID_OK(&s, "predict %s -m %s -o id%zu -f csv,jsonl,coco -q %s", picture, model, i, given[i]);
+        snprintf(path, sizeof path, "id%zu/run.json", i);
+        assert_ok(sk_file_read(path, 1 << 20, &json, &length, &err), &err);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "--- %s\n", given[i]);
+        static char first[8192];
+        char *begin = strstr(json, "\"identity\""), *end = strstr(begin, "}");
+        *end = '\0';
+        if (i == 0)
+            snprintf(first, sizeof first, "%s", begin);
+        for (char *rest = NULL, *line = strtok_r(begin, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest)) {
+            static const char *const own[] = {"\"skitter\"", "\"source", "\"models\"", "\"model\"",
+                                              "modified",    "sample",   "time",       "place"};
+            bool out = strstr(first, line); /* as without it */
+            for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+                out = out || strstr(line, own[k]);
+            if (!out)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", line);
+        }
+        sk_free(json);
+    }
+    said_is("identities", text);
+}
+
 /* What a program that started a run hears. */
 static void events(void **state)
 {
@@ -200,10 +256,8 @@ int main(void)
     setenv("SKITTER_CACHE_DIR", test_folder(), 1);
     setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_source),
-        cmocka_unit_test(several_sources),
-        cmocka_unit_test(backgrounds),
-        cmocka_unit_test(events),
+        cmocka_unit_test(one_source), cmocka_unit_test(several_sources), cmocka_unit_test(backgrounds),
+        cmocka_unit_test(identities), cmocka_unit_test(events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
