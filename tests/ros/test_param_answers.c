@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "formats/ros_messages.h"
 #include "ros/param_services.h"
+#include "ros/request.h"
 #include "ros/ros_names.h"
 
 #include <stdio.h>
@@ -298,6 +299,57 @@ static void names_of_topics(void **state)
     }
 }
 
+static void package_names_are_mended(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *mended; /* null: nothing is proposed */
+    } cases[] = {{"Fly Watch", "'fly_watch'"},
+                 {"9abc", "'abc'"},
+                 {"__a__b__", "'a_b'"},
+                 {"a_", NULL},
+                 {"!!", NULL},
+                 {"int!", NULL},
+                 {"x9-Y", "'x9_y'"},
+                 {"ab_", "'ab'"},
+                 {"_ab", "'ab'"},
+                 {"", NULL},
+                 {"ABC", "'abc'"},
+                 {"a__b", "'a_b'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char why[300] = "", expected[100];
+        assert_false(sk_ros_package_name(cases[i].name, why, sizeof why));
+        assert_non_null(strstr(why, "lower-case letters"));
+        snprintf(expected, sizeof expected, ": try %s", cases[i].mended ? cases[i].mended : "");
+        if (cases[i].mended ? !strstr(why, expected) : strstr(why, "try") != NULL)
+            fail_msg("%s: %s", cases[i].name, why);
+    }
+    char name[100], why[300];
+    memset(name, 'a', sizeof name);
+    name[80] = '\0';
+    assert_true(sk_ros_package_name(name, why, sizeof why));
+    name[80] = 'a', name[81] = '\0';
+    assert_false(sk_ros_package_name(name, why, sizeof why));
+    assert_non_null(strstr(why, "longer than 80"));
+    static const char *const reserved[] = {"class", "import", "test", "rclcpp"};
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        assert_false(sk_ros_package_name(reserved[i], why, sizeof why));
+}
+
+/* As Python prints a list of texts. */
+static void lists_are_written_as_python_has_them(void **state)
+{
+    (void)state;
+    static const char *const items[] = {"a", "it's", "a\"b", "both '\"", "back\\slash"};
+    sk_text text = {0};
+    sk_ros_append_list(&text, items, 5);
+    assert_string_equal(sk_text_get(&text), "['a', \"it's\", 'a\"b', 'both \\'\"', 'back\\\\slash']");
+    sk_text_clear(&text);
+    sk_ros_append_list(&text, items, 0);
+    assert_string_equal(sk_text_get(&text), "[]");
+    sk_text_free(&text);
+}
+
 static void files_are_named_in_what_is_wrong(void **state)
 {
     (void)state;
@@ -327,6 +379,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_no_request, begin, end),
         cmocka_unit_test_setup_teardown(files_are_named_in_what_is_wrong, begin, end),
         cmocka_unit_test(names_of_topics),
+        cmocka_unit_test(package_names_are_mended),
+        cmocka_unit_test(lists_are_written_as_python_has_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
