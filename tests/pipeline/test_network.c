@@ -230,6 +230,7 @@ static void settings_have_bounds(void **state)
     sk_check check;
     sk_tensor_view in = sk_network_about(n)->inputs[0];
     in.data = numbers[0];
+    sk_network_close(&n);
     assert_int_equal(sk_network_open(NULL, NULL, &n, &err), SK_ERR_ARG);
     assert_ok(sk_network_open(model, &s, &n, &err), &err);
     assert_int_equal(sk_network_open(model, &s, NULL, &err), SK_ERR_ARG);
