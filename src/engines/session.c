@@ -193,7 +193,7 @@ static const char *keep_name(sk_session *session, size_t *used, const char *name
 static void describe_found(sk_session *session, const sk_found_outputs *found)
 {
     sk_session_info *info = &session->info;
-    const int64_t batch = info->n_outputs > 0 ? info->outputs[0].shape.dim[0] : 1;
+    const int64_t batch = info->outputs[0].shape.dim[0];
     const int64_t words = 6 + (found->oriented ? 1 : (int64_t)found->n_keypoints * found->keypoint_dims);
     void *data = info->outputs[0].data;
     int64_t places = 0;

@@ -40,7 +40,7 @@ static sk_status name_device(sk_pipeline *p, sk_error *err)
                                    probe.n_devices ? probe.devices[0].name : probe.detail);
     if (p->provider)
         used += (size_t)snprintf(p->device + used, sizeof p->device - used, ", %.20s provider", p->provider);
-    if (p->device_name && used < sizeof p->device)
+    if (p->device_name)
         snprintf(p->device + used, sizeof p->device - used, ", %.20s device", p->device_name);
     return SK_OK;
 }
