@@ -32,6 +32,11 @@ static void judge_layer(const char *name, int32_t tile, double d)
     judge(name, gpu_config_at(tile)->name, d, TILE_LIMIT);
 }
 
+static void judge_brain(const char *name, int32_t tile, double d)
+{
+    judge(name, gpu_config_at(tile)->name, d, BRAIN_LIMIT);
+}
+
 static void judge_exact(const char *name, int32_t tile, double d)
 {
     judge(name, gpu_config_at(tile)->name, d, EXACT_LIMIT);
@@ -92,9 +97,12 @@ static void check_attention(bool small)
             c.batch = 3;
         snprintf(what, sizeof what, "%d heads of %d and %d, %d areas of %dx%d, k %d, batch %d", c.heads, c.kd,
                  c.hd, c.areas, c.h, c.w, c.k, c.batch);
-        const double d = try_attention(&c, false, &steps, &attending);
+        double d = try_attention(&c, false, SK_PRECISION_F16, &steps, &attending);
         judge(what, attending == 1 ? "attention" : "something else", attending == 1 ? d : INFINITY,
               TILE_LIMIT);
+        d = try_attention(&c, false, SK_PRECISION_BF16, &steps, &attending);
+        judge(what, attending == 1 ? "attention bf16" : "something else", attending == 1 ? d : INFINITY,
+              BRAIN_LIMIT);
     }
     printf("attention: %d shapes, %d bad\n", checked - before, failed - bad);
 }
@@ -117,6 +125,8 @@ static void check_depthwise(bool small)
         snprintf(what, sizeof what, "%d channels, %dx%d, %dx%d", some[i].cin, some[i].k, some[i].k, some[i].h,
                  some[i].w);
         judge(what, "depthwise", whole_distance(&some[i], small ? 1 : 5, SK_PRECISION_F16), TILE_LIMIT);
+        judge(what, "depthwise bf16", whole_distance(&some[i], small ? 1 : 5, SK_PRECISION_BF16),
+              BRAIN_LIMIT);
         judge(what, "depthwise, f32", whole_distance(&some[i], 1, SK_PRECISION_F32), EXACT_LIMIT);
     }
     printf("depthwise: %d shapes, %d bad\n", checked - before, failed - bad);
@@ -129,6 +139,7 @@ static void check_layers(bool small)
         l.h = small ? 10 : l.h;
         l.w = small ? 13 : l.w;
         check_layer(&l, small ? 1 : 3, SK_PRECISION_F16, judge_layer);
+        check_layer(&l, small ? 1 : 3, SK_PRECISION_BF16, judge_brain);
         check_layer(&l, small ? 1 : 3, SK_PRECISION_TF32, judge_layer);
         check_layer(&l, small ? 1 : 3, SK_PRECISION_F32, judge_exact);
     }
@@ -199,7 +210,9 @@ static void check_mixed(sk_precision precision, sk_input_form form, int batch, i
         for (int i = 0; i < 2; i++)
             judge("network", i ? "smooth" : "head",
                   distance(got[i].data, want[i].data, sk_shape_count(&want[i].shape)),
-                  precision == SK_PRECISION_F32 ? 1e-4 : 4e-3);
+                  precision == SK_PRECISION_F32    ? 1e-4
+                  : precision == SK_PRECISION_BF16 ? 4e-2
+                                                   : 4e-3);
     }
     sk_session_close(&fast);
     sk_session_close(&reference);
@@ -298,6 +311,7 @@ int main(int argc, char **argv)
         check_attention(true);
         check_depthwise(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
+        check_mixed(SK_PRECISION_BF16, SK_INPUT_U8_HWC, 1, 64);
         check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 64);
         check_found(&checked, &failed, true);
         failed += check_sleap(true);
@@ -311,6 +325,8 @@ int main(int argc, char **argv)
     check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 3, 160);
+    check_mixed(SK_PRECISION_BF16, SK_INPUT_TENSOR, 2, 128);
+    check_mixed(SK_PRECISION_BF16, SK_INPUT_U8_HWC, 3, 160);
     check_mixed(SK_PRECISION_TF32, SK_INPUT_TENSOR, 2, 128);
     check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);

@@ -86,7 +86,8 @@ static inline sk_graph *attention_graph(const attention_case *c, bool turned)
 }
 
 /* How far the engine's result is from the reference's; *steps: how many launches it takes, *attending: by that kernel. */
-static inline double try_attention(const attention_case *c, bool turned, int *steps, int *attending)
+static inline double try_attention(const attention_case *c, bool turned, sk_precision precision, int *steps,
+                                   int *attending)
 {
     sk_graph *g = attention_graph(c, turned), *fixed = NULL;
     sk_error err = {0};
@@ -97,7 +98,7 @@ static inline double try_attention(const attention_case *c, bool turned, int *st
     sk_session *session = NULL;
     sk_session_input given = {.data = x};
     double worst = 0;
-    settings.precision = SK_PRECISION_F16;
+    settings.precision = precision;
     strcpy(settings.options, "tune=off");
     settings.cache_dir = "";
     if (sk_graph_specialise(g, &shape, 1, &fixed, &err) != SK_OK ||

@@ -426,9 +426,18 @@ static int32_t channel_of(int32_t p, int32_t group)
     return p / span * span + q / 2 * 2 * group + 2 * (r / 8) + (q & 1);
 }
 
+/* As a map of this type keeps it. */
+static float as_kept(float v, int32_t type)
+{
+    return type == GPU_F16    ? halves[sk_f32_to_f16(v)]
+           : type == GPU_BF16 ? sk_bf16_to_f32(sk_f32_to_bf16(v))
+                              : v;
+}
+
 /* The 1x1 convolution behind: `between` are the first's values in the order of its rows. */
 static void conv_then(const gpu_launch *launch, int32_t m, const float *between)
 {
+    const int32_t type = launch->config->floats == GPU_BRAIN ? GPU_BF16 : GPU_F16;
     const gpu_conv_args *a = &launch->args->conv;
     const int32_t bn = launch->config->bn;
     const float *bias = (const float *)((const uint8_t *)a->p[2] + a->then_at);
@@ -439,13 +448,13 @@ static void conv_then(const gpu_launch *launch, int32_t m, const float *between)
             continue;
         float sum = bias[co];
         for (int32_t k = 0; k < bn; k++)
-            sum += between[k] * gpu_half_load(weights, (int64_t)p * bn + k);
+            sum += between[k] * gpu_load(weights, (int64_t)p * bn + k, type);
         sum = gpu_act(sum, a->then_act, a->then_alpha);
         if (a->plane == 0)
-            gpu_half_store(a->p[0], (int64_t)m * a->ldo + co, sum);
+            gpu_store(a->p[0], (int64_t)m * a->ldo + co, type, sum);
         else if (co < a->cout)
             ((float *)a->p[0])[((int64_t)(m / a->plane) * a->cout + co) * a->plane + m % a->plane] =
-                halves[sk_f32_to_f16(sum)];
+                as_kept(sum, type);
     }
 }
 
@@ -477,7 +486,9 @@ static void conv(const gpu_launch *launch)
     const int32_t halo = walk || c->kind == GPU_CONFIG_HALO;
     const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8;
     float between[128] = {0};
-    const int32_t rows = launch->grid[1] * c->bn, type = c->floats ? GPU_F32 : GPU_F16;
+    const int32_t rows = launch->grid[1] * c->bn, type = c->floats == GPU_BRAIN ? GPU_BF16
+                                                         : c->floats            ? GPU_F32
+                                                                                : GPU_F16;
     const int64_t depth = halo ? a->kpad : (int64_t)a->nk * c->bk;
     for (int32_t m = 0; m < a->m; m++) {
         const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
@@ -516,12 +527,12 @@ static void conv(const gpu_launch *launch)
             }
             sum = finish(sum, a->p[4], beside * a->ldr + co, type, a->residual_before, a->act, a->alpha);
             if (a->then8)
-                between[p] = halves[sk_f32_to_f16(sum)];
+                between[p] = as_kept(sum, type);
             else if (a->plane == 0)
                 gpu_store(a->p[0], (int64_t)m * a->ldo + co, type, sum);
             else if (co < a->cout)
                 ((float *)a->p[0])[((int64_t)(m / a->plane) * a->cout + co) * a->plane + m % a->plane] =
-                    type == GPU_F16 ? halves[sk_f32_to_f16(sum)] : sum;
+                    as_kept(sum, type);
         }
         if (a->then8)
             conv_then(launch, m, between);
@@ -550,7 +561,10 @@ static void first(const gpu_first_args *a, int32_t cout)
                             a->p[2],
                             ((((int64_t)r * (cout / 8) + j) * 2 + ch / 2) * 32 + g * 4 + pixel) * 2 + ch % 2);
             }
-            gpu_finish_bytes(&a->bytes, a->p[0], m * a->ldo + co, NULL, 0, 0, a->act, a->alpha, sum);
+            if (a->type == GPU_BF16)
+                gpu_store(a->p[0], m * a->ldo + co, a->type, gpu_act(sum, a->act, a->alpha));
+            else
+                gpu_finish_bytes(&a->bytes, a->p[0], m * a->ldo + co, NULL, 0, 0, a->act, a->alpha, sum);
         }
 }
 

@@ -14,9 +14,13 @@ static void test_one_kernel(void **state)
         c.batch = c.batch > 2 ? 2 : c.batch; /* loops are slow */
         c.h = c.h > 8 ? 8 : c.h;
         c.w = c.w > 9 ? 9 : c.w;
-        const double d = try_attention(&c, false, &steps, &attending);
-        if (!(d < TILE_LIMIT) || attending != 1 || steps != 5)
-            fail_msg("case %zu: distance %.2e, %d steps, %d of them attention", i, d, steps, attending);
+        for (int brain = 0; brain < 2; brain++) {
+            const double d =
+                try_attention(&c, false, brain ? SK_PRECISION_BF16 : SK_PRECISION_F16, &steps, &attending);
+            if (!(d < (brain ? BRAIN_LIMIT : TILE_LIMIT)) || attending != 1 || steps != 5)
+                fail_msg("case %zu, bf16 %d: distance %.2e, %d steps, %d of them attention", i, brain, d,
+                         steps, attending);
+        }
     }
 }
 
@@ -29,12 +33,12 @@ static void test_not_ours(void **state)
                                             {1, 32, 64, 1, 5, 2, 4, 3, true}};
     int steps, attending;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_true(try_attention(&others[i], false, &steps, &attending) < TILE_LIMIT);
+        assert_true(try_attention(&others[i], false, SK_PRECISION_F16, &steps, &attending) < TILE_LIMIT);
         assert_int_equal(attending, i > 0); /* the convolution of v is a step of its own then */
         assert_true(i == 0 || steps == 6);
     }
     const attention_case two = {2, 32, 32, 2, 0, 1, 4, 4, false};
-    assert_true(try_attention(&two, true, &steps, &attending) < TILE_LIMIT);
+    assert_true(try_attention(&two, true, SK_PRECISION_F16, &steps, &attending) < TILE_LIMIT);
     assert_int_equal(attending, 0);
 }
 

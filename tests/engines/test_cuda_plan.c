@@ -96,6 +96,7 @@ static void test_random_graphs(void **state)
         float *x = random_input(&shape, seed + 1000);
         sk_session_settings s = settings_of(seed % 3 == 0   ? SK_PRECISION_F32
                                             : seed % 4 == 1 ? SK_PRECISION_TF32
+                                            : seed % 4 == 2 ? SK_PRECISION_BF16
                                                             : SK_PRECISION_F16);
         strcpy(s.options, seed % 2 ? "tune=on" : "tune=off");
         gpu_emulate_major = seed % 5 == 0 ? 8 : 9;
@@ -121,7 +122,7 @@ static void check_model(const char *path, int side, int cut, sk_precision precis
     sk_session_settings s = settings_of(precision);
     s.tail = cut;
     const double r = worst_pcc(m->graph, &shape, &s, x);
-    if (!(r > sk_tolerance_of(SK_PRECISION_F16)->ours))
+    if (!(r > sk_tolerance_of(precision == SK_PRECISION_BF16 ? precision : SK_PRECISION_F16)->ours))
         fail_msg("%s, %s: correlation %.6f", path, sk_precision_name(precision), r);
     free(x);
     sk_model_close(&m);
@@ -133,6 +134,8 @@ static void test_models(void **state)
     test_data_or_skip();
     check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1, SK_PRECISION_F16);
     check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1, SK_PRECISION_TF32);
+    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1, SK_PRECISION_BF16);
+    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_BF16);
     check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 0, SK_PRECISION_F16);
     check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
     check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_TF32);
@@ -484,11 +487,11 @@ static void test_refusals(void **state)
     (void)state;
     sk_shape shape;
     sk_graph *g = random_graph(4, &shape);
-    sk_session_settings s = settings_of(SK_PRECISION_BF16);
+    sk_session_settings s = settings_of(SK_PRECISION_I8);
     sk_session *session = NULL;
     sk_error err = {0};
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "f16 (with f32 sums), tf32, i8 or f32, not in bf16"));
+    assert_non_null(strstr(err.message, "this model is not quantised"));
     s = settings_of(SK_PRECISION_AUTO);
     s.device = 3;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_RUNTIME);

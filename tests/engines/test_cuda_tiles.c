@@ -21,6 +21,13 @@ static void judge_exact(const char *what, int32_t tile, double d)
     used[tile]++;
 }
 
+static void judge_brain(const char *what, int32_t tile, double d)
+{
+    if (!(d < BRAIN_LIMIT))
+        fail_msg("%s by %s: %.2e", what, gpu_config_at(tile)->name, d);
+    used[tile]++;
+}
+
 /* Every tile computes every layer it says it fits; and there is none that fits nothing. */
 static void test_every_tile(void **state)
 {
@@ -31,6 +38,7 @@ static void test_every_tile(void **state)
         l.h = 4 + (int)i % 3;
         l.w = 5;
         check_layer(&l, 1, SK_PRECISION_F16, judge);
+        check_layer(&l, 1, SK_PRECISION_BF16, judge_brain);
         check_layer(&l, 1, SK_PRECISION_TF32, judge);
         check_layer(&l, 1, SK_PRECISION_F32, judge_exact);
     }

@@ -94,8 +94,9 @@ static sk_graph *layer_graph(const layer *l)
     return g;
 }
 
-#define TILE_LIMIT  2e-3 /* of ||d|| / ||ref|| */
-#define EXACT_LIMIT 2e-6 /* f32 */
+#define TILE_LIMIT  2e-3   /* of ||d|| / ||ref|| */
+#define EXACT_LIMIT 2e-6   /* f32 */
+#define BRAIN_LIMIT 1.2e-2 /* bf16 */
 /* Tiles whose names contain it; null: all. */
 static const char *tiles_named;
 typedef void judge_tile(const char *layer, int32_t tile, double distance);

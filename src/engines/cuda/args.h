@@ -11,7 +11,7 @@
  * that stand in for it in tests.
  *
  * Values live on the device in one of two forms, or both:
- *   map    NHWC, fp16 (or fp32 in f32 sessions), channel pitch a multiple of 8; a value may be a range of channels of a
+ *   map    NHWC, fp16 (fp32 in f32 sessions, bf16 in bf16 ones), channel pitch a multiple of 8; a value may be a range of channels of a
  *          larger map, so concatenating and splitting channels costs nothing. Channels between a value's last and the
  *          next multiple of 8 hold zeros.
  *   bytes  the same in i8 sessions with a byte a channel, pitch and beginning of a value multiples of 16; channels that are
@@ -20,7 +20,7 @@
  *
  * Every structure begins with its addresses: p[0] is what is written, the others are read unless said. */
 
-enum { GPU_F32 = 1, GPU_F16 = 2, GPU_U8 = 3 }; /* element type of maps */
+enum { GPU_F32 = 1, GPU_F16 = 2, GPU_U8 = 3, GPU_BF16 = 4 }; /* element type of maps */
 
 /* Activations fused into convolutions. */
 enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGMOID };
@@ -66,7 +66,7 @@ typedef struct gpu_first_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, pad_y, pad_x, ldo;
     int32_t pixel_bytes;
-    int32_t act;
+    int32_t act, type; /* type: of what is written, unless bytes */
     float alpha;
     float gain; /* 8-bit input: a pixel's value is byte * gain before the (adapted) weights … */
     float more; /* … and this much more, outside the picture as well, which the bias takes back */
@@ -330,22 +330,22 @@ typedef struct gpu_sleap_args {
     sk_nv12_weights weights;
 } gpu_sleap_args;
 
-/* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (fp16 map), weights f32 [cout][cin], bias f32.
+/* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (map), weights f32 [cout][cin], bias f32.
  * cin is a multiple of 8. */
 typedef struct gpu_head_args {
     void *p[GPU_MAX_POINTERS];
     int64_t plane;
-    int32_t n, cin, cout, ld, act;
+    int32_t n, cin, cout, ld, act, type;
     float alpha;
 } gpu_head_args;
 
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
- * qkv, and where `k`: weights fp16 [k * k][heads * hd] and bias f32 of a depthwise convolution of v, whose result is added. An
+ * qkv, and where `k`: weights of the maps' type [k * k][heads * hd] and bias f32 of a depthwise convolution of v, whose result is added. An
  * image is `areas` ranges of `pixels` pixels, each by itself; n counts these ranges. The convolution sees images of h x w. */
 typedef struct gpu_attention_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, pixels, heads, kd, hd, ldi, ldo;
-    int32_t areas, h, w, k;
+    int32_t areas, h, w, k, type;
     float scale;
     gpu_bytes bytes;
 } gpu_attention_args;

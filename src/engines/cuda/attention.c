@@ -353,8 +353,8 @@ sk_status gpu_find_attention(gpu_plan *plan, sk_error *err)
 {
     sk_graph *g = plan->graph;
     sk_status status = SK_OK;
-    for (size_t i = 0; plan->type == GPU_F16 && !(plan->without & GPU_WITHOUT_ATTENTION) && i < g->n_nodes;
-         i++) {
+    for (size_t i = 0;
+         gpu_is_narrow(plan->type) && !(plan->without & GPU_WITHOUT_ATTENTION) && i < g->n_nodes; i++) {
         if (g->nodes[i].op != SK_OP_SOFTMAX)
             continue;
         int32_t *uses = sk_graph_count_uses(g);
@@ -410,6 +410,7 @@ sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *t, sk_error *
                              .w = (int32_t)s->dim[3],
                              .k = t->k,
                              .scale = t->scale,
+                             .type = plan->type,
                              .bytes = gpu_bytes_to(plan, t->out, SK_VALUE_NONE, GPU_ACT_NONE, false)};
     step->refs[0] = gpu_kept_ref(plan, t->out);
     step->refs[1] = gpu_map_ref(plan, t->qkv);

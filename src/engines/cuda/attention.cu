@@ -42,9 +42,9 @@ template <int T> __device__ __forceinline__ void sync_sharing(int group)
 }
 
 /* 64 keys and their values from k0 on into a stage, by T threads. Those beyond the last are zeros. */
-template <int KD, int VD, int T>
-__device__ __forceinline__ void load_keys(const gpu_attention_args &p, uint32_t stage, int thread, const __half *keys,
-                                          const __half *values, int k0)
+template <int KD, int VD, int T, class E>
+__device__ __forceinline__ void load_keys(const gpu_attention_args &p, uint32_t stage, int thread, const E *keys,
+                                          const E *values, int k0)
 {
     constexpr int KRB = row_bytes(KD), VRB = row_bytes(VD), KC = KD / 8, VC = VD / 8;
 #pragma unroll 4
@@ -62,12 +62,12 @@ __device__ __forceinline__ void load_keys(const gpu_attention_args &p, uint32_t 
 }
 
 /* What a warp knows of its 16 queries: the layout of mma's sums. */
-template <int KD, int VD> struct queries {
+template <class E, int KD, int VD> struct queries {
     static constexpr int KRB = row_bytes(KD), VRB = row_bytes(VD), NS = KEYS / 8;
     uint32_t q[KD / 16][4];
     float o[VD / 8][4], best[2], sum[2];
 
-    __device__ __forceinline__ queries(const gpu_attention_args &p, const __half *from, int q0, int g, int t)
+    __device__ __forceinline__ queries(const gpu_attention_args &p, const E *from, int q0, int g, int t)
     {
 #pragma unroll
         for (int s = 0; s < KD / 16; s++)
@@ -107,8 +107,8 @@ template <int KD, int VD> struct queries {
                 const int row = j * 16 + ((in_warp >> 4) << 3) + (in_warp & 7), half = (in_warp >> 3) & 1;
                 uint32_t b[4];
                 load_matrix4(b, kb + row * KRB + (((kk * 2 + half) ^ swizzle<KRB>(row)) << 4));
-                mma(s[2 * j], q[kk], b[0], b[1]);
-                mma(s[2 * j + 1], q[kk], b[2], b[3]);
+                two_of<E>::multiply(s[2 * j], q[kk], b[0], b[1]);
+                two_of<E>::multiply(s[2 * j + 1], q[kk], b[2], b[3]);
             }
         float high[2] = {best[0], best[1]};
 #pragma unroll
@@ -141,8 +141,8 @@ template <int KD, int VD> struct queries {
                 v[e] = power2(s[j][e] - best[e >> 1]);
                 sum[e >> 1] += v[e];
             }
-            pr[j][0] = pack_halves(v[0], v[1]);
-            pr[j][1] = pack_halves(v[2], v[3]);
+            pr[j][0] = two_of<E>::pack(v[0], v[1]);
+            pr[j][1] = two_of<E>::pack(v[2], v[3]);
         }
 #pragma unroll
         for (int j = 0; j < NS / 2; j++) {
@@ -152,8 +152,8 @@ template <int KD, int VD> struct queries {
             for (int c = 0; c < VD / 16; c++) {
                 uint32_t b[4];
                 load_matrix4_turned(b, vb + row * VRB + (((c * 2 + (in_warp >> 4)) ^ swizzle<VRB>(row)) << 4));
-                mma(o[2 * c], a, b[0], b[1]);
-                mma(o[2 * c + 1], a, b[2], b[3]);
+                two_of<E>::multiply(o[2 * c], a, b[0], b[1]);
+                two_of<E>::multiply(o[2 * c + 1], a, b[2], b[3]);
             }
         }
     }
@@ -169,16 +169,16 @@ template <int KD, int VD> struct queries {
 
 /* The convolution of VD channels from c0 on for ROWS queries, with its bias, to `to` [ROWS][VD]. Where there is less to do than
  * threads, rows of the kernel are shared among neighbours. */
-template <int K, int VD, int ROWS, int THREADS>
+template <class E, int K, int VD, int ROWS, int THREADS>
 __device__ __forceinline__ void find_positions(const gpu_attention_args &p, int thread, int q0, int c0, float *to)
 {
     constexpr int ITEMS = ROWS * VD / 8, SHARE = ITEMS < THREADS ? THREADS / ITEMS : 1;
     const int channels = p.heads * p.hd, part = thread % SHARE, area = blockIdx.z % p.areas;
-    const __half *image = (const __half *)p.p[1] + (long long)(blockIdx.z / p.areas) * p.h * p.w * p.ldi + 2 * p.heads * p.kd + c0;
+    const E *image = (const E *)p.p[1] + (long long)(blockIdx.z / p.areas) * p.h * p.w * p.ldi + 2 * p.heads * p.kd + c0;
     for (int x = thread / SHARE; x < ITEMS; x += THREADS / SHARE) {
         const int row = x / (VD / 8), c = x % (VD / 8) * 8, pixel = area * p.pixels + q0 + row;
         const int py = pixel / p.w, px = pixel - py * p.w;
-        const __half *weights = (const __half *)p.p[2] + c0 + c;
+        const E *weights = (const E *)p.p[2] + c0 + c;
         float acc[8];
 #pragma unroll
         for (int e = 0; e < 8; e++)
@@ -201,8 +201,8 @@ __device__ __forceinline__ void find_positions(const gpu_attention_args &p, int 
             for (int s = 0; s < K; s++)
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
-                    const float2 a = __half22float2(((const __half2 *)&v[s])[e]);
-                    const float2 b = __half22float2(((const __half2 *)&w[s])[e]);
+                    const float2 a = two_of<E>::unpack(((const uint32_t *)&v[s])[e]);
+                    const float2 b = two_of<E>::unpack(((const uint32_t *)&w[s])[e]);
                     acc[2 * e] = fmaf(a.x, b.x, acc[2 * e]);
                     acc[2 * e + 1] = fmaf(a.y, b.y, acc[2 * e + 1]);
                 }
@@ -225,7 +225,7 @@ __host__ __device__ constexpr int block_threads(int wq, int wk, int k)
     return wq * wk * 32 + (k && wk > 1 ? POSITION_THREADS : 0);
 }
 
-template <int KD, int VD, int WQ, int WK, int K>
+template <class E, int KD, int VD, int WQ, int WK, int K>
 __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
     attend(const __grid_constant__ gpu_args u, int positions_at)
 {
@@ -237,13 +237,13 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
     const int tid = threadIdx.x, in_warp = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
     const int g = in_warp >> 2, t = in_warp & 3, parts = p.hd / VD, head = blockIdx.y / parts;
     const int c0 = head * p.hd + blockIdx.y % parts * VD; /* of the values and of the result */
-    const __half *in = (const __half *)p.p[1] + (long long)blockIdx.z * p.pixels * p.ldi;
-    const __half *keys = in + (p.heads + head) * KD, *values = in + 2 * p.heads * KD + c0;
-    __half *out = (__half *)p.p[0] + (long long)blockIdx.z * p.pixels * p.ldo + c0;
+    const E *in = (const E *)p.p[1] + (long long)blockIdx.z * p.pixels * p.ldi;
+    const E *keys = in + (p.heads + head) * KD, *values = in + 2 * p.heads * KD + c0;
+    E *out = (E *)p.p[0] + (long long)blockIdx.z * p.pixels * p.ldo + c0;
     const int tiles = (p.pixels + KEYS - 1) / KEYS, q0 = blockIdx.x * ROWS;
     gpu_chain();
     if (K > 0 && WK > 1 && tid >= T) {
-        find_positions<K ? K : 1, VD, ROWS, POSITION_THREADS>(p, tid - T, q0, c0, positions);
+        find_positions<E, K ? K : 1, VD, ROWS, POSITION_THREADS>(p, tid - T, q0, c0, positions);
         __syncthreads();
     } else {
         const uint32_t base = shared_address(shared);
@@ -254,8 +254,8 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
         else
             load_keys<KD, VD, T>(p, base, tid, keys, values, 0);
         if (K > 0 && WK == 1) /* all have met before the positions are read, at the tiles */
-            find_positions<K ? K : 1, VD, ROWS, T>(p, tid, q0, c0, positions);
-        queries<KD, VD> own(p, in + head * KD, q0 + wq * 16, g, t);
+            find_positions<E, K ? K : 1, VD, ROWS, T>(p, tid, q0, c0, positions);
+        queries<E, KD, VD> own(p, in + head * KD, q0 + wq * 16, g, t);
         if (WK > 1) {
             copy_wait<0>();
             sync_sharing<WQ * 32>(wk);
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
                     if (K > 0)
                         add = *(const float2 *)(positions + row * VD + j * 8 + t * 2);
                     *(uint32_t *)(out + (long long)(q0 + row) * p.ldo + j * 8 + t * 2) =
-                        pack_halves(fmaf(own.o[j][2 * h], factor, add.x), fmaf(own.o[j][2 * h + 1], factor, add.y));
+                        two_of<E>::pack(fmaf(own.o[j][2 * h], factor, add.x), fmaf(own.o[j][2 * h + 1], factor, add.y));
                 }
             }
             return;
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
         if (p.bytes.out)
             put_numbers((uint8_t *)p.p[0] + ((long long)blockIdx.z * p.pixels + q0 + row) * p.ldo + c0 + c, p.bytes, v);
         else
-            map_of<__half>::store(out + (long long)(q0 + row) * p.ldo + c, v);
+            map_of<E>::store(out + (long long)(q0 + row) * p.ldo + c, v);
     }
 }
 
@@ -344,7 +344,8 @@ template <int KD, int VD, int WQ, int WK, int K> static cudaError_t start(const 
 {
     constexpr int ROWS = WQ * 16;
     const gpu_attention_args *a = &l->args->attention;
-    const void *function = (const void *)attend<KD, VD, WQ, WK, K>;
+    const void *function = a->type == GPU_BF16 ? (const void *)attend<__nv_bfloat16, KD, VD, WQ, WK, K>
+                                               : (const void *)attend<__half, KD, VD, WQ, WK, K>;
     const int tiles = stages * stage_bytes(KD, VD), sums = WK > 1 ? WK * ROWS * VD * 4 : 0;
     int at = tiles > sums ? tiles : sums;
     const int bytes = at + (K ? ROWS * VD * 4 : 0);

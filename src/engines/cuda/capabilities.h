@@ -15,7 +15,8 @@
         .usual = SK_PRECISION_F16, .replay = SK_REPLAY_CAPTURED, .asynchronous = true, .free_shapes = true   \
     }
 #define SK_CUDA_CAN                                                                                          \
-    GPU_CAN(SK_DEVICE_NVIDIA, SK_READS(SK_PLACE_CUDA), 1u << SK_PRECISION_TF32 | 1u << SK_PRECISION_I8)
+    GPU_CAN(SK_DEVICE_NVIDIA, SK_READS(SK_PLACE_CUDA),                                                       \
+            1u << SK_PRECISION_TF32 | 1u << SK_PRECISION_BF16 | 1u << SK_PRECISION_I8)
 #define SK_ROCM_CAN GPU_CAN(SK_DEVICE_AMD, 0, 0)
 
 extern const sk_engine_option sk_gpu_options[];

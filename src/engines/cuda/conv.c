@@ -217,6 +217,7 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const gpu_conv
                                         .ldo = gpu_kept_pitch(plan, s->y),
                                         .pixel_bytes = x->picture_bytes,
                                         .act = s->act,
+                                        .type = plan->type,
                                         .alpha = s->alpha,
                                         .gain = beside  ? 1.0f
                                                 : bytes ? 1.0f / 256.0f
@@ -254,6 +255,8 @@ sk_status gpu_add_depthwise_weights(gpu_plan *plan, sk_value v, gpu_ref *ref, sk
         for (int64_t c = 0; c < channels; c++) {
             if (plan->type == GPU_F16)
                 ((uint16_t *)data)[k * channels + c] = sk_f32_to_f16(w[c * taps + k]);
+            else if (plan->type == GPU_BF16)
+                ((uint16_t *)data)[k * channels + c] = sk_f32_to_bf16(w[c * taps + k]);
             else
                 ((float *)data)[k * channels + c] = w[c * taps + k];
         }

@@ -21,9 +21,8 @@ __device__ __forceinline__ float fast_sigmoid(float x)
     return __fdividef(1.0f, 1.0f + __expf(-x));
 }
 
-/* Maps of halves and of floats: an activation as accurate as they are, and N neighbours at once. */
-template <class E> struct map_of;
-template <> struct map_of<__half> {
+/* Maps of halves or bf16, and of floats: an activation as accurate as they are, and N neighbours at once. */
+template <class E> struct map_of {
     static __device__ __forceinline__ float silu(float x)
     {
         return fast_silu(x);
@@ -32,7 +31,7 @@ template <> struct map_of<__half> {
     {
         return fast_sigmoid(x);
     }
-    template <int N> static __device__ __forceinline__ void load(const __half *from, float (&v)[N])
+    template <int N> static __device__ __forceinline__ void load(const E *from, float (&v)[N])
     {
         uint32_t bits[N / 2];
         if constexpr (N == 8)
@@ -43,20 +42,20 @@ template <> struct map_of<__half> {
             bits[0] = *(const uint32_t *)from;
 #pragma unroll
         for (int e = 0; e < N / 2; e++) {
-            const float2 f = unpack_halves(bits[e]);
+            const float2 f = two_of<E>::unpack(bits[e]);
             v[2 * e] = f.x;
             v[2 * e + 1] = f.y;
         }
     }
-    template <int N> static __device__ __forceinline__ void store(__half *to, const float (&v)[N])
+    template <int N> static __device__ __forceinline__ void store(E *to, const float (&v)[N])
     {
         if constexpr (N == 8)
-            *(uint4 *)to = make_uint4(pack_halves(v[0], v[1]), pack_halves(v[2], v[3]), pack_halves(v[4], v[5]),
-                                      pack_halves(v[6], v[7]));
+            *(uint4 *)to = make_uint4(two_of<E>::pack(v[0], v[1]), two_of<E>::pack(v[2], v[3]), two_of<E>::pack(v[4], v[5]),
+                                      two_of<E>::pack(v[6], v[7]));
         else if constexpr (N == 4)
-            *(uint2 *)to = make_uint2(pack_halves(v[0], v[1]), pack_halves(v[2], v[3]));
+            *(uint2 *)to = make_uint2(two_of<E>::pack(v[0], v[1]), two_of<E>::pack(v[2], v[3]));
         else
-            *(uint32_t *)to = pack_halves(v[0], v[1]);
+            *(uint32_t *)to = two_of<E>::pack(v[0], v[1]);
     }
 };
 template <> struct map_of<float> {

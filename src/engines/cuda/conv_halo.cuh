@@ -18,7 +18,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false, int 
     static constexpr int CH = CB / 8, HH = (TH - 1) * S + KS, HW = (TW - 1) * S + KS, SA = HH * HW * RB, SBT = BN * RB;
     static constexpr int V = 16 / (int)sizeof(E), C = CH * V; /* channels of a piece, and of a block; CB counts halves */
     static constexpr int SH = S == 2 ? 1 : 0, SETS = PRODUCT::SETS;
-    static constexpr int LEAST = KS == 1 && T * SETS <= 384 ? 2 : 0; /* blocks a multiprocessor has room for; 0: as it comes */
+    static constexpr int LEAST = KS == 1 && sizeof(E) == 1 && T * SETS <= 384 ? 2 : 0; /* blocks a multiprocessor has room for; 0: as it comes */
     static constexpr bool WALKS = true, ALIKE = false, POINT = KS == 1, THEN = THEN_;
     static_assert(BM == TH * TW && (KS == 3 || (TH == 1 && S == 1)), "a row is a pixel");
     const gpu_conv_args &p;

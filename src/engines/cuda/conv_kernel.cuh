@@ -70,6 +70,19 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST
 /* The kernel of a row of conv_tiles.h, by the row's kind; a comma behind it. */
 #define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
     (const void *)conv<gather<mma_warps<__half, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_MMA_BF(bm, bn, bk, wm, wn, wk, st, ks, split)                                                           \
+    (const void *)conv<gather<mma_warps<__nv_bfloat16, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_WGMMA_BF(bm, bn, nwg, st, ks)                                                                           \
+    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, __nv_bfloat16>, 64, st, ks, 1>>,
+#define HALO_MMA_BF(th, tw, cb, bn, wm, wn, s)                                                                         \
+    (const void *)conv<patch<mma_warps<__nv_bfloat16, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,
+#define HALO_WGMMA_BF(th, tw, cb, bn, nwg, s) WGHALO_BF(th, tw, cb, bn, nwg, s) WGHALO_BF(th, tw, cb, bn, nwg, s)
+#define WGHALO_BF(th, tw, cb, bn, nwg, s)                                                                              \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, 1, false, __nv_bfloat16>, th, tw, cb, s>>,
+#define GATHER_THEN_BF(bm, bn, nwg, st, ks)                                                                            \
+    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, __nv_bfloat16>, 64, st, ks, 1, true>>,
+#define HALO_SETS_BF(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                             \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns, __nv_bfloat16>, th, tw, cb, s, then>>,
 #define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                             \
     (const void *)conv<gather<mma_warps<float, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
@@ -87,6 +100,10 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST
     (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, uint8_t>, (bk) / 2, st, ks, 1, true>>,
 #define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                             \
     (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns, uint8_t>, th, tw, (cb) / 2, s, then>>,
+#define WALK(bm, bn, cb, nwg, sets, buffers)                                                                           \
+    (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets>, 1, bm, cb, 1, false, 1>>,
+#define WALK_BF(bm, bn, cb, nwg, sets, buffers)                                                                        \
+    (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, __nv_bfloat16>, 1, bm, cb, 1, false, 1>>,
 #define WALK_U8(bm, bn, cb, nwg, sets, buffers)                                                                        \
     (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, uint8_t>, 1, bm, (cb) / 2, 1, false, 1>>,
 #define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,

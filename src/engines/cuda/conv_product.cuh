@@ -13,15 +13,16 @@
  * A loader gives: place(row, piece), what of a row's address never changes; row(place, piece, y, x), where that piece (of
  * 16 bytes) of the row of tap (y, x) is; weights(tap), where the BN rows of weights begin. */
 
-template <class E> struct fragment_of;
-template <> struct fragment_of<__half> {
+/* behind: what a 1x1 convolution behind this one multiplies. Of halves and bf16: */
+template <class E> struct fragment_of {
     typedef float sum;
+    typedef E behind;
     static __device__ __forceinline__ void ready(uint32_t (&)[4])
     {
     }
     static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
     {
-        mma(c, a, b[0], b[1]);
+        two_of<E>::multiply(c, a, b[0], b[1]);
     }
 };
 /* tf32, k = 8: a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
@@ -42,6 +43,7 @@ template <> struct fragment_of<float> {
 /* Bytes, k = 32, sums of 32 bits: a 16-byte piece is 16 of them. */
 template <> struct fragment_of<uint8_t> {
     typedef int sum;
+    typedef __half behind;
     static __device__ __forceinline__ void ready(uint32_t (&)[4])
     {
     }
@@ -227,6 +229,7 @@ template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
 template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false, class E = __half> struct wgmma_groups {
     typedef E element;
     typedef typename fragment_of<E>::sum sum;
+    typedef typename fragment_of<E>::behind behind;
     static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8, SETS = SETS_;
     static constexpr bool WGMMA = true, HERE = GPU_HAS_WGMMA;
     const int in_warp, group, w4;
@@ -280,7 +283,7 @@ template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false, class 
 #pragma unroll
                 for (int i = 0; i < MI; i++)
                     if (at / 3 >= i && at / 3 < i + 3)
-                        wgmma_product<BN>(acc[i], a[at & 1][kk],
+                        wgmma_product<BN, E>(acc[i], a[at & 1][kk],
                                           wgmma_descriptor<RB>(load.weights((at / 3 - i) * 3 + at % 3) + kk * 32));
             wgmma_commit();
             if (at < ALL - 1) {
@@ -325,7 +328,7 @@ template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false, class 
                 const uint64_t d = wgmma_descriptor<RB>(load.weights(tap) + kk * 32);
 #pragma unroll
                 for (int i = 0; i < MI; i++)
-                    wgmma_product<BN>(acc[i], a[tap & 1][i][kk], d);
+                    wgmma_product<BN, E>(acc[i], a[tap & 1][i][kk], d);
             }
             wgmma_commit();
             if (tap < TAPS - 1) {

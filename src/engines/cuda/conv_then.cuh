@@ -15,7 +15,7 @@ template <int BN> constexpr int then_row_bytes = BN < 64 ? BN * 2 : 128;
 template <int BN, int THREADS> __device__ __forceinline__ void load_then(const gpu_conv_args &p, uint32_t to)
 {
     constexpr int RB = then_row_bytes<BN>, CH = BN / 8, PIECES = RB / 16;
-    const __half *weights = (const __half *)((const char *)p.p[2] + p.then_at + p.then_rows * 4);
+    const uint16_t *weights = (const uint16_t *)((const char *)p.p[2] + p.then_at + p.then_rows * 4);
     for (int x = threadIdx.x; x < p.then_rows * CH; x += THREADS) {
         const int c = x % CH, r = x / CH;
         copy16(to + ((c / PIECES) * p.then_rows + r) * RB + ((c % PIECES ^ swizzle<RB>(r)) << 4), weights + (size_t)r * BN + c * 8,
@@ -37,13 +37,12 @@ template <int N> struct channel_biases {
         return sum + f[e];
     }
 };
-template <int N> __device__ __forceinline__ channel_biases<N> numbers_of(const gpu_conv_args &p, int c, __half)
+template <class E, int N> __device__ __forceinline__ auto numbers_of(const gpu_conv_args &p, int c)
 {
-    return channel_biases<N>(p, c);
-}
-template <int N> __device__ __forceinline__ channel_factors<N> numbers_of(const gpu_conv_args &p, int c, uint8_t)
-{
-    return channel_factors<N>(p, c);
+    if constexpr (sizeof(E) == 1)
+        return channel_factors<N>(p, c);
+    else
+        return channel_biases<N>(p, c);
 }
 
 /* The first's sums with bias and activation, as factors: pieces of 16 channels of each 16 rows. */
@@ -56,7 +55,7 @@ __device__ __forceinline__ void make_factors(const gpu_conv_args &p,
     const int t = threadIdx.x & 3;
 #pragma unroll
     for (int gg = 0; gg < NI / G; gg++) {
-        const auto b = numbers_of<2 * G>(p, gg * 8 * G + t * 2 * G, typename PRODUCT::element());
+        const auto b = numbers_of<typename PRODUCT::element, 2 * G>(p, gg * 8 * G + t * 2 * G);
 #pragma unroll
         for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -65,10 +64,11 @@ __device__ __forceinline__ void make_factors(const gpu_conv_args &p,
 #pragma unroll
                 for (int e = 0; e < 2 * G; e++)
                     v[e] = b.number(e, acc[i][gg * G + e / 2][2 * h + e % 2]);
-                activate<__half>(v, p.act, p.alpha);
+                activate<typename PRODUCT::behind>(v, p.act, p.alpha);
 #pragma unroll
                 for (int j = 0; j < G; j++)
-                    a[i][(gg * G + j) / 2][(gg * G + j) % 2 * 2 + h] = pack_halves(v[2 * j], v[2 * j + 1]);
+                    a[i][(gg * G + j) / 2][(gg * G + j) % 2 * 2 + h] =
+                        two_of<typename PRODUCT::behind>::pack(v[2 * j], v[2 * j + 1]);
             }
     }
 }
@@ -78,6 +78,7 @@ template <class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_then(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                            const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
+    typedef typename PRODUCT::behind E;
     constexpr int MI = PRODUCT::MI, KK = PRODUCT::NI / 2, RB = then_row_bytes<PRODUCT::BN>, PASS = 32;
     static_assert(PRODUCT::WGMMA && PRODUCT::NI % 2 == 0, "all channels of a pixel in one group");
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
@@ -101,7 +102,7 @@ __device__ __forceinline__ void store_then(const gpu_conv_args &p, const LOADER 
             const uint32_t at = load.then() + (kk * 32 / RB * p.then_rows + n) * RB + kk * 32 % RB;
 #pragma unroll
             for (int i = 0; i < MI; i++)
-                wgmma_product<PASS>(sum[i], a[i][kk], wgmma_descriptor<RB>(at));
+                wgmma_product<PASS, E>(sum[i], a[i][kk], wgmma_descriptor<RB>(at));
         }
         wgmma_commit();
         wgmma_wait<0>();
@@ -119,13 +120,13 @@ __device__ __forceinline__ void store_then(const gpu_conv_args &p, const LOADER 
 #pragma unroll
                     for (int e = 0; e < 8; e++)
                         v[e] = sum[i][e / 2][2 * h + e % 2] + b[e];
-                    activate<__half>(v, p.then_act, p.then_alpha);
+                    activate<E>(v, p.then_act, p.then_alpha);
                     if (pixels[i][h] < 0)
                         continue;
                     if (p.plane > 0)
-                        store_planes<__half>(p, pixels[i][h], c, v);
+                        store_planes<E>(p, pixels[i][h], c, v);
                     else
-                        map_of<__half>::store((__half *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, v);
+                        map_of<E>::store((E *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, v);
                 }
         }
         __syncwarp();

@@ -18,7 +18,8 @@
  *   THEN: as above
  * GATHER_U8, HALO_U8, GATHER_WGMMA_U8, GATHER_THEN_U8 (BM, BN, BK, NWG, ST, KS), HALO_WGMMA_U8, HALO_SETS_U8: the same of bytes; BK
  *   and CB are 32, 64 or 128
- * WALK_U8 (BM, BN, CB, NWG, SETS, BUFFERS)   1x1: all weights in shared memory, SETS of NWG groups walk over tiles of BM pixels
+ * WALK, WALK_U8 (BM, BN, CB, NWG, SETS, BUFFERS)   1x1: all weights in shared memory, SETS of NWG groups walk over tiles of BM pixels
+ * the same names with _BF: of bf16
  *
  * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64,
  * 128 and 256 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
@@ -41,7 +42,16 @@
     S(u8_halo_wgmma, HALO_WGMMA_U8)                                                                          \
     S(u8_then, GATHER_THEN_U8)                                                                               \
     S(u8_halo_sets, HALO_SETS_U8)                                                                            \
-    S(u8_walk, WALK_U8)
+    S(u8_walk, WALK_U8)                                                                                      \
+    S(bf_igemm1, GATHER_MMA_BF)                                                                              \
+    S(bf_igemm3, GATHER_MMA_BF)                                                                              \
+    S(bf_halo, HALO_MMA_BF)                                                                                  \
+    S(bf_wgmma, GATHER_WGMMA_BF)                                                                             \
+    S(bf_halo_wgmma, HALO_WGMMA_BF)                                                                          \
+    S(bf_then, GATHER_THEN_BF)                                                                               \
+    S(bf_halo_sets, HALO_SETS_BF)                                                                            \
+    S(walk, WALK)                                                                                            \
+    S(bf_walk, WALK_BF)
 
 #define GPU_TILES_igemm1(T)                                                                                  \
     T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
@@ -290,5 +300,21 @@
     T(128, 64, 128, 1, 2, 2)                                                                                 \
     T(64, 128, 128, 1, 2, 2)                                                                                 \
     T(128, 128, 128, 2, 2, 2)
+
+#define GPU_TILES_walk(T)                                                                                    \
+    T(128, 128, 64, 2, 2, 2)                                                                                 \
+    T(64, 128, 64, 1, 3, 2)                                                                                  \
+    T(128, 64, 64, 1, 3, 2)                                                                                  \
+    T(128, 256, 64, 2, 1, 2)
+
+/* bf16: the tiles of halves. */
+#define GPU_TILES_bf_walk(T)       GPU_TILES_walk(T)
+#define GPU_TILES_bf_igemm1(T)     GPU_TILES_igemm1(T)
+#define GPU_TILES_bf_igemm3(T)     GPU_TILES_igemm3(T)
+#define GPU_TILES_bf_halo(T)       GPU_TILES_halo(T)
+#define GPU_TILES_bf_wgmma(T)      GPU_TILES_wgmma(T)
+#define GPU_TILES_bf_halo_wgmma(T) GPU_TILES_halo_wgmma(T)
+#define GPU_TILES_bf_then(T)       GPU_TILES_then(T)
+#define GPU_TILES_bf_halo_sets(T)  GPU_TILES_halo_sets(T)
 
 #endif

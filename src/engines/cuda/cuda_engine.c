@@ -61,9 +61,9 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
         snprintf(d->name, sizeof d->name, "%.48s, %.0f GiB, compute %d.%d", about.name,
                  (double)about.memory / 1073741824.0, about.major, about.minor);
         d->memory = about.memory;
-        d->precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 |
-                        (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0) |
-                        (GPU_HAS_I8 ? 1u << SK_PRECISION_I8 : 0);
+        d->precisions =
+            1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0) |
+            (GPU_HAS_I8 ? 1u << SK_PRECISION_I8 : 0) | (GPU_HAS_BF16 ? 1u << SK_PRECISION_BF16 : 0);
         out->available |= about.major >= GPU_LEAST_MAJOR;
     }
     if (!out->available)
@@ -77,10 +77,12 @@ static sk_status supports(const sk_graph *graph, const sk_session_settings *sett
 {
     if (settings->precision != SK_PRECISION_F32 && settings->precision != SK_PRECISION_F16 &&
         (settings->precision != SK_PRECISION_TF32 || !GPU_HAS_TF32) &&
+        (settings->precision != SK_PRECISION_BF16 || !GPU_HAS_BF16) &&
         (settings->precision != SK_PRECISION_I8 || !GPU_HAS_I8))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "the " GPU_ENGINE_NAME " engine computes in f16 (with f32 sums)%s%s or f32, not in %s",
-                       GPU_HAS_TF32 ? ", tf32" : "", GPU_HAS_I8 ? ", i8" : "",
+                       "the " GPU_ENGINE_NAME
+                       " engine computes in f16 (with f32 sums)%s%s%s or f32, not in %s",
+                       GPU_HAS_TF32 ? ", tf32" : "", GPU_HAS_BF16 ? ", bf16" : "", GPU_HAS_I8 ? ", i8" : "",
                        sk_precision_name(settings->precision));
     if (settings->precision == SK_PRECISION_I8 && !sk_graph_is_quantised(graph))
         return sk_fail(

@@ -3,6 +3,7 @@
 #define SK_ENGINES_CUDA_ELEMENT_H
 
 #include "args.h"
+#include "bf16_element.h"
 #include "graph/op_kinds.h"
 #include "kernels/sigmoid_formula.h"
 #include "tasks/picture_formula.h"
@@ -13,14 +14,17 @@
 
 GPU_HD float gpu_load(const void *p, int64_t i, int32_t type)
 {
-    return type == GPU_F16  ? gpu_half_load(p, i)
-           : type == GPU_U8 ? (float)((const uint8_t *)p)[i]
-                            : ((const float *)p)[i];
+    return type == GPU_F16    ? gpu_half_load(p, i)
+           : type == GPU_BF16 ? gpu_bf16_load(p, i)
+           : type == GPU_U8   ? (float)((const uint8_t *)p)[i]
+                              : ((const float *)p)[i];
 }
 GPU_HD void gpu_store(void *p, int64_t i, int32_t type, float v)
 {
     if (type == GPU_F16)
         gpu_half_store(p, i, v);
+    else if (type == GPU_BF16)
+        gpu_bf16_store(p, i, v);
     else if (type == GPU_U8)
         ((uint8_t *)p)[i] = (uint8_t)v;
     else
@@ -542,9 +546,9 @@ GPU_HD float gpu_position(const gpu_attention_args *a, int64_t pixel, int32_t c)
     for (int32_t k = 0; k < a->k * a->k; k++) {
         const int32_t y = y0 + k / a->k - a->k / 2, x = x0 + k % a->k - a->k / 2;
         if (y >= 0 && y < a->h && x >= 0 && x < a->w)
-            sum +=
-                gpu_half_load(a->p[1], ((image * a->h + y) * a->w + x) * a->ldi + 2 * a->heads * a->kd + c) *
-                gpu_half_load(a->p[2], (int64_t)k * channels + c);
+            sum += gpu_load(a->p[1], ((image * a->h + y) * a->w + x) * a->ldi + 2 * a->heads * a->kd + c,
+                            a->type) *
+                   gpu_load(a->p[2], (int64_t)k * channels + c, a->type);
     }
     return sum;
 }
@@ -561,7 +565,8 @@ GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
         for (int32_t k = 0; k < a->pixels; k++) {
             float s = 0;
             for (int32_t c = 0; c < a->kd; c++)
-                s += gpu_half_load(a->p[1], q + c) * gpu_half_load(a->p[1], (base + k) * a->ldi + koff + c);
+                s += gpu_load(a->p[1], q + c, a->type) *
+                     gpu_load(a->p[1], (base + k) * a->ldi + koff + c, a->type);
             s *= a->scale;
             if (pass == 0)
                 best = s > best ? s : best;
@@ -573,15 +578,20 @@ GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
         for (int32_t k = 0; k < a->pixels; k++) {
             float s = 0;
             for (int32_t c = 0; c < a->kd; c++)
-                s += gpu_half_load(a->p[1], q + c) * gpu_half_load(a->p[1], (base + k) * a->ldi + koff + c);
+                s += gpu_load(a->p[1], q + c, a->type) *
+                     gpu_load(a->p[1], (base + k) * a->ldi + koff + c, a->type);
             s = expf(s * a->scale - best) / sum;
             for (int32_t d = 0; d < 8; d++)
-                v[d] += s * gpu_half_load(a->p[1], (base + k) * a->ldi + voff + d0 + d);
+                v[d] += s * gpu_load(a->p[1], (base + k) * a->ldi + voff + d0 + d, a->type);
         }
-        for (int32_t d = 0; d < 8; d++)
-            gpu_finish_bytes(&a->bytes, a->p[0], query * a->ldo + head * a->hd + d0 + d, NULL, 0, 0,
-                             GPU_ACT_NONE, 0.0f,
-                             a->k ? v[d] + gpu_position(a, query, head * a->hd + d0 + d) : v[d]);
+        for (int32_t d = 0; d < 8; d++) {
+            const int64_t to = query * a->ldo + head * a->hd + d0 + d;
+            const float number = a->k ? v[d] + gpu_position(a, query, head * a->hd + d0 + d) : v[d];
+            if (a->bytes.out)
+                gpu_finish_bytes(&a->bytes, a->p[0], to, NULL, 0, 0, GPU_ACT_NONE, 0.0f, number);
+            else
+                gpu_store(a->p[0], to, a->type, number);
+        }
     }
 }
 
@@ -711,7 +721,7 @@ GPU_HD void gpu_head_element(const gpu_head_args *a, int64_t i)
         const float *w = (const float *)a->p[2] + (int64_t)c * a->cin;
         float sum = ((const float *)a->p[3])[c];
         for (int32_t k = 0; k < a->cin; k++)
-            sum += w[k] * gpu_half_load(a->p[1], i * a->ld + k);
+            sum += w[k] * gpu_load(a->p[1], i * a->ld + k, a->type);
         ((float *)a->p[0])[(image * a->cout + c) * a->plane + at] = gpu_act(sum, a->act, a->alpha);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef SK_ENGINES_CUDA_FOUND_ELEMENT_H
 #define SK_ENGINES_CUDA_FOUND_ELEMENT_H
 
+#include "bf16_element.h"
 #include "args.h"
 #include "tasks/order_formula.h"
 #include "tasks/overlap_formula.h"
@@ -37,7 +38,9 @@ typedef struct gpu_found_shared {
 
 GPU_HD float gpu_found_load(const void *p, int64_t i, int32_t type)
 {
-    return type == GPU_F16 ? gpu_half_load(p, i) : ((const float *)p)[i];
+    return type == GPU_F16    ? gpu_half_load(p, i)
+           : type == GPU_BF16 ? gpu_bf16_load(p, i)
+                              : ((const float *)p)[i];
 }
 
 GPU_HD int32_t *gpu_found_image(void *space, const gpu_found_space *s, int32_t image)

@@ -42,8 +42,8 @@ static bool is_end(const gpu_plan *plan, sk_value v)
 
 bool gpu_is_fine_head(const gpu_plan *plan, const sk_node *node)
 {
-    if (!plan->settings.fine_outputs || plan->type != GPU_F16 || node->op != SK_OP_CONV || node->n_in < 2 ||
-        !gpu_is_map(plan, node->in[0]) || plan->values[node->in[0]].input >= 0 ||
+    if (!plan->settings.fine_outputs || !gpu_is_narrow(plan->type) || node->op != SK_OP_CONV ||
+        node->n_in < 2 || !gpu_is_map(plan, node->in[0]) || plan->values[node->in[0]].input >= 0 ||
         !gpu_conv_is_pointwise(plan, node) || act_of(node) < 0)
         return false;
     const int64_t cin = gpu_shape(plan, node->in[0])->dim[1], cout = gpu_shape(plan, node->out[0])->dim[1];
@@ -102,6 +102,7 @@ sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_err
                                       .cout = cout,
                                       .ld = gpu_map_pitch(plan, node->in[0]),
                                       .act = act_of(node),
+                                      .type = plan->type,
                                       .alpha = node->a.conv.act.alpha};
     step->refs[0] = (gpu_ref){.buffer = plan->values[node->out[0]].dense};
     step->refs[1] = gpu_map_ref(plan, node->in[0]);

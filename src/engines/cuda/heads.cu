@@ -2,7 +2,7 @@
 #include "kernels.cuh"
 #include "kernels/sigmoid_formula.h"
 
-/* Outputs in fp32 from maps of fp16: a pixel a thread, four channels at a time, all weights in shared memory. */
+/* Outputs in fp32 from maps of fp16 or bf16: a pixel a thread, four channels at a time, all weights in shared memory. */
 
 enum { THREADS = 128, AT_ONCE = 4 };
 
@@ -16,7 +16,8 @@ __device__ __forceinline__ float head_act(float x, int32_t act, float alpha)
     }
 }
 
-__global__ void __launch_bounds__(THREADS) head(const __grid_constant__ gpu_args u)
+/* BRAIN: of bf16, the upper half of a float's bits. */
+template <bool BRAIN> __global__ void __launch_bounds__(THREADS) head(const __grid_constant__ gpu_args u)
 {
     extern __shared__ float4 shared[];
     const gpu_head_args &a = u.head;
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(THREADS) head(const __grid_constant__ gpu_args
     const int64_t pixel = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (pixel >= a.n * a.plane)
         return;
-    const uint4 *in = (const uint4 *)((const __half *)a.p[1] + pixel * a.ld);
+    const uint4 *in = (const uint4 *)((const uint16_t *)a.p[1] + pixel * a.ld);
     float *out = (float *)a.p[0] + pixel / a.plane * a.cout * a.plane + pixel % a.plane;
     for (int c = 0; c < a.cout; c += AT_ONCE) {
         float sum[AT_ONCE];
@@ -37,11 +38,12 @@ __global__ void __launch_bounds__(THREADS) head(const __grid_constant__ gpu_args
             sum[k] = c + k < a.cout ? ((const float *)a.p[3])[c + k] : 0.0f;
         for (int chunk = 0; chunk < a.cin / 8; chunk++) {
             const uint4 bits = in[chunk];
-            const __half2 *h = (const __half2 *)&bits;
+            const uint32_t *words = (const uint32_t *)&bits;
             float x[8];
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const float2 two = __half22float2(h[j]);
+                const float2 two = BRAIN ? make_float2(__uint_as_float(words[j] << 16), __uint_as_float(words[j] & 0xffff0000u))
+                                         : __half22float2(*(const __half2 *)&words[j]);
                 x[2 * j] = two.x;
                 x[2 * j + 1] = two.y;
             }
@@ -65,6 +67,7 @@ cudaError_t gpu_start_head(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_head_args *a = &l->args->head;
     const int64_t blocks = (a->n * a->plane + THREADS - 1) / THREADS;
-    return gpu_start((const void *)head, dim3((unsigned)(blocks < 1 ? 1 : blocks)), dim3(THREADS), a->cin * a->cout * 4, l->args, 1,
+    const void *function = a->type == GPU_BF16 ? (const void *)head<true> : (const void *)head<false>;
+    return gpu_start(function, dim3((unsigned)(blocks < 1 ? 1 : blocks)), dim3(THREADS), a->cin * a->cout * 4, l->args, 1,
                      l->pdl, stream);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.cuh"
+#include "mma.cuh"
 
-/* Moving maps 16 bytes a thread: fp16 forms of the simple kernels that networks spend time in. Indices are of 32 bits, as
+/* Moving maps 16 bytes a thread: forms of the simple kernels for fp16 and bf16 that networks spend time in. Indices are of 32 bits, as
  * dividing longer ones takes more time than moving; larger maps are left to the simple kernels. */
 
 /* The elements of a thread. */
@@ -51,7 +52,7 @@ template <class WORD> __global__ void __launch_bounds__(256) copy_channels(const
 }
 
 /* NHWC to planes of floats: 32 pixels x 8 channels a warp; pixels of a thread are neighbours, so writes are whole lines. */
-__global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu_args u)
+template <class E> __global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu_args u)
 {
     const gpu_form_args &a = u.form;
     gpu_chain();
@@ -60,26 +61,27 @@ __global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu
         const uint32_t rest = i / plane, at = i - rest * plane;
         const int64_t image = rest / c8;
         const int chunk = (int)(rest % c8);
-        const uint4 bits = *(const uint4 *)((const __half *)a.p[1] + (image * a.plane + at) * a.ld + chunk * 8);
-        const __half *h = (const __half *)&bits;
+        const uint4 bits = *(const uint4 *)((const E *)a.p[1] + (image * a.plane + at) * a.ld + chunk * 8);
         float *to = (float *)a.p[0] + (image * a.c + chunk * 8) * a.plane + at;
 #pragma unroll
-        for (int k = 0; k < 8; k++)
+        for (int k = 0; k < 8; k++) {
+            const float2 two = two_of<E>::unpack(((const uint32_t *)&bits)[k / 2]);
             if (chunk * 8 + k < a.c)
-                to[k * a.plane] = __half2float(h[k]);
+                to[k * a.plane] = k % 2 ? two.y : two.x;
+        }
     }
 }
 
-__global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args u)
+template <class E> __global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_args &a = u.pool;
     gpu_chain();
-    const __half2 lowest = __halves2half2(__ushort_as_half(0xfc00), __ushort_as_half(0xfc00));
+    constexpr uint32_t LOWEST = two_of<E>::LOWEST;
     EACH (i, a.n * a.oh * a.ow * a.c8) {
         const uint32_t pixel = i / a.c8, chunk = i - pixel * a.c8, line = pixel / a.ow;
         const int64_t image = line / a.oh;
         const int ox = (int)(pixel - line * a.ow), oy = (int)(line % a.oh);
-        __half2 best[4] = {lowest, lowest, lowest, lowest};
+        uint32_t best[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
         for (int ky = 0; ky < a.kh; ky++) {
             const int y = oy * a.stride_y + ky - a.pad_y;
             if (y < 0 || y >= a.h)
@@ -89,14 +91,14 @@ __global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args
                 if (x < 0 || x >= a.w)
                     continue;
                 const uint4 bits =
-                    *(const uint4 *)((const __half *)a.p[1] + ((image * a.h + y) * a.w + x) * a.ldi + chunk * 8);
-                const __half2 *v = (const __half2 *)&bits;
+                    *(const uint4 *)((const E *)a.p[1] + ((image * a.h + y) * a.w + x) * a.ldi + chunk * 8);
+                const uint32_t *v = (const uint32_t *)&bits;
 #pragma unroll
                 for (int k = 0; k < 4; k++)
-                    best[k] = __hmax2(best[k], v[k]);
+                    best[k] = two_of<E>::larger(best[k], v[k]);
             }
         }
-        *(uint4 *)((__half *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) = *(const uint4 *)best;
+        *(uint4 *)((E *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) = make_uint4(best[0], best[1], best[2], best[3]);
     }
 }
 
@@ -125,7 +127,7 @@ __global__ void __launch_bounds__(256) spread_bytes(const __grid_constant__ gpu_
 }
 
 /* Pictures of up to 8 channels to a map of pitch 8, bytes or planes of floats: a pixel a thread. */
-template <bool PLANES> __global__ void __launch_bounds__(256) picture_to_map(const __grid_constant__ gpu_args u)
+template <class E, bool PLANES> __global__ void __launch_bounds__(256) picture_to_map(const __grid_constant__ gpu_args u)
 {
     const gpu_input_args &a = u.input;
     gpu_chain();
@@ -134,18 +136,27 @@ template <bool PLANES> __global__ void __launch_bounds__(256) picture_to_map(con
         const uint32_t image = i / plane, at = i - image * plane, y = at / a.w, x = at - y * a.w;
         const uint8_t *bytes = (const uint8_t *)a.p[1] + image * a.picture_bytes + y * a.row_bytes + x * a.c;
         const float *floats = (const float *)a.p[1] + (int64_t)image * a.c * plane + at;
-        __half v[8];
+        float v[8];
 #pragma unroll
         for (int c = 0; c < 8; c++) {
             float f = 0.0f;
             if (c < a.c)
                 f = PLANES ? floats[(int64_t)c * plane] : (float)bytes[c] * a.gain[c & 3] - a.shift[c & 3];
-            v[c] = __float2half_rn(f);
+            v[c] = f;
         }
-        ((uint4 *)a.p[0])[i] = *(const uint4 *)v;
+        ((uint4 *)a.p[0])[i] = make_uint4(two_of<E>::pack(v[0], v[1]), two_of<E>::pack(v[2], v[3]), two_of<E>::pack(v[4], v[5]),
+                                          two_of<E>::pack(v[6], v[7]));
     }
 }
 
+template <class E> static const void *picture_function(bool planes)
+{
+    return planes ? (const void *)picture_to_map<E, true> : (const void *)picture_to_map<E, false>;
+}
+static bool is_narrow(int32_t type)
+{
+    return type == GPU_F16 || type == GPU_BF16;
+}
 static dim3 blocks_for(int64_t count)
 {
     const int64_t blocks = (count + 255) / 256;
@@ -203,30 +214,31 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
     if (l->kind == GPU_ROWS && a->rows.op == 0 && a->rows.inner == 1 && a->rows.n >= 32)
         return gpu_start((const void *)softmax_rows, dim3((unsigned)((a->rows.rows + 7) / 8)), dim3(256), 0, a, 1, l->pdl,
                          stream);
-    if (l->kind == GPU_RESIZE && a->resize.type == GPU_F16 && !a->resize.linear) {
+    if (l->kind == GPU_RESIZE && is_narrow(a->resize.type) && !a->resize.linear) {
         function = (const void *)resize_nearest;
         count = (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
-    } else if (l->kind == GPU_SHUFFLE && a->shuffle.type == GPU_F16) {
+    } else if (l->kind == GPU_SHUFFLE && is_narrow(a->shuffle.type)) {
         function = (const void *)shuffle;
         count = (int64_t)a->shuffle.n * a->shuffle.h * a->shuffle.w * 4 * a->shuffle.c8;
-    } else if (l->kind == GPU_COPY && a->copy.type == GPU_F16) {
+    } else if (l->kind == GPU_COPY && is_narrow(a->copy.type)) {
         function = copy_function(&a->copy, &width);
         count = a->copy.pixels * width;
-    } else if (l->kind == GPU_TO_DENSE && a->form.type == GPU_F16) {
-        function = (const void *)map_to_planes;
+    } else if (l->kind == GPU_TO_DENSE && is_narrow(a->form.type)) {
+        function = a->form.type == GPU_F16 ? (const void *)map_to_planes<__half> : (const void *)map_to_planes<__nv_bfloat16>;
         count = (int64_t)a->form.n * a->form.plane * ((a->form.c + 7) / 8);
-    } else if (l->kind == GPU_POOL && a->pool.type == GPU_F16 && !a->pool.average) {
-        function = (const void *)max_pool;
+    } else if (l->kind == GPU_POOL && is_narrow(a->pool.type) && !a->pool.average) {
+        function = a->pool.type == GPU_F16 ? (const void *)max_pool<__half> : (const void *)max_pool<__nv_bfloat16>;
         count = (int64_t)a->pool.n * a->pool.oh * a->pool.ow * a->pool.c8;
     } else if (l->kind == GPU_INPUT && a->input.type == 0 && a->input.c == 3 && !a->input.planes) {
         count = (int64_t)a->input.n * a->input.h * a->input.w;
         const bool four = count % 4 == 0 && aligned16(a->p[0]) && aligned16(a->p[1]);
         function = four ? (const void *)spread_bytes4 : (const void *)spread_bytes;
         count = four ? count / 4 : count;
-    } else if (l->kind == GPU_INPUT && a->input.type == GPU_F16 && a->input.ld == 8 &&
+    } else if (l->kind == GPU_INPUT && is_narrow(a->input.type) && a->input.ld == 8 &&
                (a->input.planes || a->input.c <= 4)) {
         count = (int64_t)a->input.n * a->input.h * a->input.w;
-        function = a->input.planes ? (const void *)picture_to_map<true> : (const void *)picture_to_map<false>;
+        function = a->input.type == GPU_F16 ? picture_function<__half>(a->input.planes)
+                                            : picture_function<__nv_bfloat16>(a->input.planes);
     }
     if (!function || count >= 0x7fff0000ll)
         return cudaErrorInvalidValue;

@@ -56,6 +56,12 @@ __device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4], uint3
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+__device__ __forceinline__ void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 
 /* The same for tf32, k = 8: what lies in a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
 __device__ __forceinline__ void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
@@ -88,6 +94,50 @@ __device__ __forceinline__ float2 unpack_halves(uint32_t bits)
 {
     return __half22float2(*(const __half2 *)&bits);
 }
+
+/* Two neighbours of a map of halves or of bf16, in a word. */
+template <class E> struct two_of;
+template <> struct two_of<__half> {
+    static __device__ __forceinline__ uint32_t pack(float a, float b)
+    {
+        return pack_halves(a, b);
+    }
+    static __device__ __forceinline__ float2 unpack(uint32_t bits)
+    {
+        return unpack_halves(bits);
+    }
+    static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b)
+    {
+        const __half2 m = __hmax2(*(const __half2 *)&a, *(const __half2 *)&b);
+        return *(const uint32_t *)&m;
+    }
+    static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+    {
+        mma(c, a, b0, b1);
+    }
+    static constexpr uint32_t LOWEST = 0xfc00fc00u;
+};
+template <> struct two_of<__nv_bfloat16> {
+    static __device__ __forceinline__ uint32_t pack(float a, float b)
+    {
+        const __nv_bfloat162 h = __floats2bfloat162_rn(a, b);
+        return *(const uint32_t *)&h;
+    }
+    static __device__ __forceinline__ float2 unpack(uint32_t bits)
+    {
+        return make_float2(__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000u));
+    }
+    static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b)
+    {
+        const __nv_bfloat162 m = __hmax2(*(const __nv_bfloat162 *)&a, *(const __nv_bfloat162 *)&b);
+        return *(const uint32_t *)&m;
+    }
+    static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+    {
+        mma_bf16(c, a, b0, b1);
+    }
+    static constexpr uint32_t LOWEST = 0xff80ff80u;
+};
 
 /* Sums of a tile to zero. */
 template <class SUM, int MI, int NI> __device__ __forceinline__ void clear(SUM (&acc)[MI][NI][4])

@@ -50,7 +50,7 @@ static int32_t find_first(const gpu_plan *plan, size_t index)
 void gpu_find_pairs(gpu_plan *plan)
 {
     const sk_graph *g = plan->graph;
-    if (plan->type != GPU_F16 || plan->without & (GPU_WITHOUT_PAIRS | GPU_WITHOUT_TENSOR))
+    if (!gpu_is_narrow(plan->type) || plan->without & (GPU_WITHOUT_PAIRS | GPU_WITHOUT_TENSOR))
         return;
     for (size_t i = 0; i < g->n_nodes; i++) {
         const int32_t first = find_first(plan, i);

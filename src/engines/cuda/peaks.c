@@ -211,7 +211,7 @@ static sk_status fetch_map(gpu_session *s, gpu_slot *slot, int32_t output, int32
     const int32_t c = (int32_t)gpu_shape(&s->plan, v)->dim[1], places = view.h * view.w;
     const gpu_ref ref =
         gpu_is_map(&s->plan, v) ? gpu_map_ref(&s->plan, v) : (gpu_ref){.buffer = s->plan.values[v].dense};
-    const size_t element = view.type == GPU_F16 ? 2 : 4;
+    const size_t element = gpu_is_narrow(view.type) ? 2 : 4;
     /* from the first to the last value of this image: a range of channels does not begin where the buffer does */
     const size_t offset =
         s->plan.buffers[ref.buffer].offset + ref.offset + (size_t)image * (size_t)view.image * element;
@@ -225,8 +225,9 @@ static sk_status fetch_map(gpu_session *s, gpu_slot *slot, int32_t output, int32
         for (int32_t i = 0; i < places; i++) {
             const size_t at = (size_t)i * (size_t)view.pixel + (size_t)k * (size_t)view.channel;
             to[(size_t)k * (size_t)places + (size_t)i] =
-                view.type == GPU_F16 ? sk_f16_to_f32(((const uint16_t *)(const void *)host)[at])
-                                     : ((const float *)(const void *)host)[at];
+                view.type == GPU_F16    ? sk_f16_to_f32(((const uint16_t *)(const void *)host)[at])
+                : view.type == GPU_BF16 ? sk_bf16_to_f32(((const uint16_t *)(const void *)host)[at])
+                                        : ((const float *)(const void *)host)[at];
         }
     return SK_OK;
 }

@@ -98,7 +98,7 @@ static bool first_conv_fits(const gpu_plan *plan, sk_value input)
 {
     const sk_graph *g = plan->graph;
     const sk_node *user = NULL;
-    if (gpu_config_count() == 0 || plan->type != GPU_F16 || plan->uses[input] != 1 ||
+    if (gpu_config_count() == 0 || !gpu_is_narrow(plan->type) || plan->uses[input] != 1 ||
         gpu_shape(plan, input)->dim[1] > 3)
         return false;
     for (size_t i = 0; i < g->n_nodes && !user; i++)
@@ -288,7 +288,9 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
         SK_TRY(sk_offload_strips(&plan->fit, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;
-    plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
+    plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32
+                 : settings->precision == SK_PRECISION_BF16            ? GPU_BF16
+                                                                       : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     if (settings->precision == SK_PRECISION_I8)

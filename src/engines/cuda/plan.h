@@ -150,7 +150,7 @@ typedef struct gpu_plan {
     gpu_sparse sparse;
     gpu_found found;
     gpu_peaks peaks;
-    int32_t type; /* GPU_F16 or GPU_F32; GPU_U8 while a step between maps of bytes is made */
+    int32_t type; /* GPU_F16, GPU_BF16 or GPU_F32; GPU_U8 while a step between maps of bytes is made */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
     uint32_t without; /* GPU_WITHOUT_… */
@@ -346,6 +346,11 @@ static inline int32_t gpu_round16(int64_t c)
 {
     return (int32_t)((c + 15) / 16 * 16);
 }
+/* Maps of two bytes a number. */
+static inline bool gpu_is_narrow(int32_t type)
+{
+    return type == GPU_F16 || type == GPU_BF16;
+}
 static inline bool gpu_by_tiles(const gpu_plan *plan)
 {
     return !(plan->without & GPU_WITHOUT_TENSOR);
@@ -353,16 +358,22 @@ static inline bool gpu_by_tiles(const gpu_plan *plan)
 /* gpu_config.floats of the tiles that compute what this plan is to. */
 static inline int32_t gpu_products(const gpu_plan *plan, const gpu_step *step)
 {
-    return step->bytes ? GPU_BYTES : plan->type == GPU_F16 ? 0 : plan->tf32 ? GPU_TF32 : GPU_EXACT;
+    return step->bytes              ? GPU_BYTES
+           : plan->type == GPU_F16  ? 0
+           : plan->type == GPU_BF16 ? GPU_BRAIN
+           : plan->tf32             ? GPU_TF32
+                                    : GPU_EXACT;
 }
 /* Of an element that a tile reads. */
 static inline int32_t gpu_config_size(const gpu_config *config)
 {
-    return config->floats == GPU_BYTES ? 1 : config->floats ? 4 : 2;
+    return config->floats == GPU_BYTES                                 ? 1
+           : config->floats == GPU_TF32 || config->floats == GPU_EXACT ? 4
+                                                                       : 2;
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {
-    return plan->type == GPU_U8 ? 1 : plan->type == GPU_F16 ? 2 : 4;
+    return plan->type == GPU_U8 ? 1 : gpu_is_narrow(plan->type) ? 2 : 4;
 }
 
 #endif

@@ -60,10 +60,10 @@ template <int PIXELS, int FORM> struct picture_rows {
 
 /* A warp makes MT x 16 pixels of one row. k of one product is one kernel row: 4 pixels x 4 channels, the fourth of each
  * with weight zero. Pictures: of halves (FORM 8), or of bytes (4 or 3). */
-template <int MT, int COUT, int FORM, bool TO_BYTES> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
+template <int MT, int COUT, int FORM, class E> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
 {
     constexpr int NT = COUT / 8;
-    constexpr bool BYTES = FORM < 8;
+    constexpr bool BYTES = FORM < 8, TO_BYTES = sizeof(E) == 1;
     __shared__ __align__(16) picture_rows<16 * MT, BYTES ? FORM : 1> staged[BYTES ? 4 : 1];
     const gpu_first_args &p = u.first;
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
@@ -128,34 +128,36 @@ template <int MT, int COUT, int FORM, bool TO_BYTES> __global__ void __launch_bo
 #pragma unroll
                 for (int e = 0; e < 4; e++)
                     v[e] = acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e);
-                if (TO_BYTES && p.bytes.half)
+                if constexpr (!TO_BYTES)
+                    store_channels<E, 4, false>(p, pixel, j * 8 + t * 4, v);
+                else if (p.bytes.half)
                     put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v, beside<SILU_ALONE, 4>());
-                else if (TO_BYTES)
-                    finish_bytes<4, false>(p, pixel, j * 8 + t * 4, v);
                 else
-                    store_channels<__half, 4, false>(p, pixel, j * 8 + t * 4, v);
+                    finish_bytes<4, false>(p, pixel, j * 8 + t * 4, v);
             }
         }
 }
 
-template <int MT, int COUT, bool TO_BYTES> static const void *first_function(int pixel_bytes)
+/* E: of what is written. */
+template <int MT, int COUT, class E> static const void *first_function(int pixel_bytes)
 {
-    return pixel_bytes == 3   ? (const void *)first_conv<MT, COUT, 3, TO_BYTES>
-           : pixel_bytes == 4 ? (const void *)first_conv<MT, COUT, 4, TO_BYTES>
-                              : (const void *)first_conv<MT, COUT, 8, TO_BYTES>;
+    return pixel_bytes == 3   ? (const void *)first_conv<MT, COUT, 3, E>
+           : pixel_bytes == 4 ? (const void *)first_conv<MT, COUT, 4, E>
+                              : (const void *)first_conv<MT, COUT, 8, E>;
 }
 template <int MT, int COUT> static cudaError_t start_first(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_first_args *a = &l->args->first;
-    const void *function = a->bytes.out ? first_function<MT, COUT, true>(a->pixel_bytes)
-                                        : first_function<MT, COUT, false>(a->pixel_bytes);
+    const void *function = a->bytes.out           ? first_function<MT, COUT, uint8_t>(a->pixel_bytes)
+                           : a->type == GPU_BF16 ? first_function<MT, COUT, __nv_bfloat16>(a->pixel_bytes)
+                                                 : first_function<MT, COUT, __half>(a->pixel_bytes);
     const int warps = a->n * a->oh * (a->ow / (16 * MT));
     return gpu_start(function, dim3((warps + 3) / 4), dim3(128), 0, l->args, 1, l->pdl, stream);
 }
 
 /* --- depthwise K x K, stride 1: 8 channels x PX columns x RY rows a thread, so that a row of the input is read for RY rows --- */
 
-template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwise(const __grid_constant__ gpu_args u)
+template <class E, int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwise(const __grid_constant__ gpu_args u)
 {
     constexpr bool HELD = K == 3; /* all weights are fetched ahead; else a row of them at a time */
     const gpu_depthwise_args &p = u.depthwise;
@@ -166,7 +168,7 @@ template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwis
     const int x0 = q % across * PX, y0 = q / across % down * RY, n = q / across / down;
     float acc[RY][PX][8];
     uint4 w[HELD ? K * K : K];
-    auto fetch = [&](int k) { return *(const uint4 *)((const __half *)p.p[2] + (k * p.c8 + c) * 8); };
+    auto fetch = [&](int k) { return *(const uint4 *)((const E *)p.p[2] + (k * p.c8 + c) * 8); };
     if (valid) {
         const float *bias = (const float *)p.p[3] + c * 8;
 #pragma unroll
@@ -183,7 +185,7 @@ template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwis
     gpu_chain();
     if (!valid)
         return;
-    const __half *image = (const __half *)p.p[1] + (long long)n * p.h * p.w * p.ldi + c * 8;
+    const E *image = (const E *)p.p[1] + (long long)n * p.h * p.w * p.ldi + c * 8;
     auto row = [&](int r) { /* of the RY + K - 1 that the rows of the result take from */
         const int iy = y0 + r - p.pad_y;
         if (iy < 0 || iy >= p.h)
@@ -209,8 +211,8 @@ template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwis
                 for (int k = 0; k < PX; k++)
 #pragma unroll
                     for (int e = 0; e < 4; e++) {
-                        const float2 a = __half22float2(((const __half2 *)&v[k + s])[e]);
-                        const float2 b = __half22float2(((const __half2 *)&w[HELD ? (r - y) * K + s : s])[e]);
+                        const float2 a = two_of<E>::unpack(((const uint32_t *)&v[k + s])[e]);
+                        const float2 b = two_of<E>::unpack(((const uint32_t *)&w[HELD ? (r - y) * K + s : s])[e]);
                         acc[y][k][2 * e] = fmaf(a.x, b.x, acc[y][k][2 * e]);
                         acc[y][k][2 * e + 1] = fmaf(a.y, b.y, acc[y][k][2 * e + 1]);
                     }
@@ -231,15 +233,16 @@ template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwis
 #pragma unroll
         for (int k = 0; k < PX; k++)
             if (RY == 1 || y0 + y < p.oh)
-                store_channels<__half, 8>(p, ((long long)n * p.oh + y0 + y) * p.ow + x0 + k, c * 8, acc[y][k]);
+                store_channels<E, 8>(p, ((long long)n * p.oh + y0 + y) * p.ow + x0 + k, c * 8, acc[y][k]);
 }
 
 template <int K, int PX, int RY> static cudaError_t start_depthwise_by(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_depthwise_args *a = &l->args->depthwise;
     const long long all = (long long)a->n * ((a->oh + RY - 1) / RY) * (a->ow / PX) * a->c8;
-    return gpu_start((const void *)depthwise<K, PX, RY>, dim3((unsigned)((all + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl,
-                     stream);
+    const void *function = a->type == GPU_BF16 ? (const void *)depthwise<__nv_bfloat16, K, PX, RY>
+                                               : (const void *)depthwise<__half, K, PX, RY>;
+    return gpu_start(function, dim3((unsigned)((all + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl, stream);
 }
 
 static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
@@ -265,17 +268,17 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
 /* --- three chained max pools: windows of 1 + j (K - 1), rows first, then columns, CH channels a block. What would lie outside is
  * the border once more, which is in the window anyway. --- */
 
-template <class WORD> __device__ __forceinline__ WORD larger(WORD x, WORD y)
+template <class E, class WORD> __device__ __forceinline__ WORD larger(WORD x, WORD y)
 {
     WORD z;
 #pragma unroll
     for (int k = 0; k < (int)sizeof(WORD) / 4; k++)
-        ((__half2 *)&z)[k] = __hmax2(((const __half2 *)&x)[k], ((const __half2 *)&y)[k]);
+        ((uint32_t *)&z)[k] = two_of<E>::larger(((const uint32_t *)&x)[k], ((const uint32_t *)&y)[k]);
     return z;
 }
 
 /* R: of the window, to each side; 0: a.k says. */
-template <class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_args u)
+template <class E, class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_chain_args &a = u.pool_chain;
     constexpr int CH = sizeof(WORD) / 2;
@@ -283,7 +286,7 @@ template <class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(c
     WORD *plane = (WORD *)pool_memory;
     const int pixels = a.h * a.w, chunk = blockIdx.x, n = blockIdx.y, r = R ? R : a.k / 2;
     gpu_chain();
-    const __half *in = (const __half *)a.p[1] + (long long)n * pixels * a.ldi + chunk * CH;
+    const E *in = (const E *)a.p[1] + (long long)n * pixels * a.ldi + chunk * CH;
     for (int i = threadIdx.x; i < pixels; i += 512)
         plane[i] = *(const WORD *)(in + (long long)i * a.ldi);
     __syncthreads();
@@ -294,14 +297,14 @@ template <class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(c
         for (int j = 1; j <= 3; j++) {
 #pragma unroll
             for (int d = (j - 1) * r + 1; d <= j * r; d++) {
-                best = larger(best, plane[row + max(x - d, 0)]);
-                best = larger(best, plane[row + min(x + d, a.w - 1)]);
+                best = larger<E>(best, plane[row + max(x - d, 0)]);
+                best = larger<E>(best, plane[row + min(x + d, a.w - 1)]);
             }
             plane[j * pixels + i] = best;
         }
     }
     __syncthreads();
-    __half *out[3] = {(__half *)a.p[0], (__half *)a.p[2], (__half *)a.p[3]};
+    E *out[3] = {(E *)a.p[0], (E *)a.p[2], (E *)a.p[3]};
     for (int i = threadIdx.x; i < pixels; i += 512) {
         const int y = i / a.w, x = i - y * a.w;
 #pragma unroll
@@ -310,12 +313,19 @@ template <class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(c
             WORD best = rows[i];
 #pragma unroll
             for (int d = 1; d <= (j + 1) * r; d++) {
-                best = larger(best, rows[max(y - d, 0) * a.w + x]);
-                best = larger(best, rows[min(y + d, a.h - 1) * a.w + x]);
+                best = larger<E>(best, rows[max(y - d, 0) * a.w + x]);
+                best = larger<E>(best, rows[min(y + d, a.h - 1) * a.w + x]);
             }
             *(WORD *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + chunk * CH) = best;
         }
     }
+}
+
+template <class E> static const void *chain_function(int k, bool narrow)
+{
+    return k == 5   ? narrow ? (const void *)pool_chain<E, uint32_t, 2> : (const void *)pool_chain<E, uint4, 2>
+           : narrow ? (const void *)pool_chain<E, uint32_t, 0>
+                    : (const void *)pool_chain<E, uint4, 0>;
 }
 
 static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
@@ -323,9 +333,7 @@ static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
     const gpu_pool_chain_args *a = &l->args->pool_chain;
     const bool narrow = a->c8 * a->n < 64; /* few images: more blocks with fewer channels */
     const int bytes = 4 * a->h * a->w * (narrow ? 4 : 16);
-    const void *function = a->k == 5 ? narrow ? (const void *)pool_chain<uint32_t, 2> : (const void *)pool_chain<uint4, 2>
-                           : narrow  ? (const void *)pool_chain<uint32_t, 0>
-                                     : (const void *)pool_chain<uint4, 0>;
+    const void *function = a->type == GPU_BF16 ? chain_function<__nv_bfloat16>(a->k, narrow) : chain_function<__half>(a->k, narrow);
     if (bytes > 48 * 1024) {
         const cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (e != cudaSuccess)
@@ -483,12 +491,12 @@ cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
         return start_gather(l, stream);
     if (l->kind == GPU_LETTERBOX && a->letterbox.type == 0 && a->letterbox.n < 65536)
         return start_letterbox(l, stream);
-    if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1) {
+    if (l->kind == GPU_DEPTHWISE && (a->depthwise.type == GPU_F16 || a->depthwise.type == GPU_BF16) && a->depthwise.stride == 1) {
         const cudaError_t e = start_depthwise(l, stream);
         if (e != cudaErrorInvalidValue)
             return e;
     }
-    if (l->kind == GPU_POOL_CHAIN && a->pool_chain.type == GPU_F16 && a->pool_chain.k >= 3)
+    if (l->kind == GPU_POOL_CHAIN && (a->pool_chain.type == GPU_F16 || a->pool_chain.type == GPU_BF16) && a->pool_chain.k >= 3)
         return start_chain(l, stream);
     return cudaErrorInvalidValue;
 }

@@ -27,6 +27,8 @@
      .floats = (floats_)},
 #define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("ig", bm, bn, bk, wm, wn, wk, st, ks, split, 0)
+#define GATHER_MMA_BF(bm, bn, bk, wm, wn, wk, st, ks, split)                                                 \
+    GATHER("bf_ig", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_BRAIN)
 #define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                   \
     GATHER("tf32_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_TF32)
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
@@ -52,6 +54,10 @@
     WGMMA_GATHER("wg" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 0, 0)
 #define GATHER_THEN(bm, bn, nwg, st, ks)                                                                     \
     WGMMA_GATHER("wgt" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 1, 0)
+#define GATHER_WGMMA_BF(bm, bn, nwg, st, ks)                                                                 \
+    WGMMA_GATHER("bf_wg" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 0, GPU_BRAIN)
+#define GATHER_THEN_BF(bm, bn, nwg, st, ks)                                                                  \
+    WGMMA_GATHER("bf_wgt" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 1, GPU_BRAIN)
 #define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                             \
     WGMMA_GATHER("u8wg" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 0, GPU_BYTES)
 
@@ -77,37 +83,39 @@
      .then = (then_),                                                                                        \
      .wgmma = (wgmma_),                                                                                      \
      .floats = (floats_)},
-#define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                  \
-    HALO("halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                     \
-         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0, 0)
-#define WGHALO(th, tw, cb, bn, nwg, s, b)                                                                    \
-    HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn,   \
-         s, b, 1, 1, 0, 0)
+#define MMA_HALO(prefix, th, tw, cb, bn, wm, wn, s, floats_)                                                 \
+    HALO(prefix "halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,              \
+         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0, floats_)
+#define HALO_MMA(th, tw, cb, bn, wm, wn, s)    MMA_HALO("", th, tw, cb, bn, wm, wn, s, 0)
+#define HALO_MMA_BF(th, tw, cb, bn, wm, wn, s) MMA_HALO("bf_", th, tw, cb, bn, wm, wn, s, GPU_BRAIN)
+#define HALO_U8(th, tw, cb, bn, wm, wn, s)     MMA_HALO("u8", th, tw, cb, bn, wm, wn, s, GPU_BYTES)
+
+#define WGHALO(prefix, th, tw, cb, bn, nwg, s, b, floats_)                                                   \
+    HALO(prefix "wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn,           \
+         (nwg)*128, bn, s, b, 1, 1, 0, floats_)
 #define HALO_WGMMA(th, tw, cb, bn, nwg, s)                                                                   \
-    WGHALO(th, tw, cb, bn, nwg, s, 1)                                                                        \
-    WGHALO(th, tw, cb, bn, nwg, s, 2)
-
-#define HALO_SETS(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                            \
-    HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns           \
-         "_" #then,                                                                                          \
-         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then, 0)
-
-#define HALO_U8(th, tw, cb, bn, wm, wn, s)                                                                   \
-    HALO("u8halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                   \
-         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0, GPU_BYTES)
-#define WGHALO_U8(th, tw, cb, bn, nwg, s, b)                                                                 \
-    HALO("u8wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn, \
-         s, b, 1, 1, 0, GPU_BYTES)
+    WGHALO("", th, tw, cb, bn, nwg, s, 1, 0)                                                                 \
+    WGHALO("", th, tw, cb, bn, nwg, s, 2, 0)
+#define HALO_WGMMA_BF(th, tw, cb, bn, nwg, s)                                                                \
+    WGHALO("bf_", th, tw, cb, bn, nwg, s, 1, GPU_BRAIN)                                                      \
+    WGHALO("bf_", th, tw, cb, bn, nwg, s, 2, GPU_BRAIN)
 #define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s)                                                                \
-    WGHALO_U8(th, tw, cb, bn, nwg, s, 1)                                                                     \
-    WGHALO_U8(th, tw, cb, bn, nwg, s, 2)
+    WGHALO("u8", th, tw, cb, bn, nwg, s, 1, GPU_BYTES)                                                       \
+    WGHALO("u8", th, tw, cb, bn, nwg, s, 2, GPU_BYTES)
+
+#define SETS_HALO(prefix, th, tw, cb, bn, nwg, s, sets, columns, b, then, floats_)                           \
+    HALO(prefix "wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns    \
+                "_" #then,                                                                                   \
+         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then, floats_)
+#define HALO_SETS(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                            \
+    SETS_HALO("", th, tw, cb, bn, nwg, s, sets, columns, b, then, 0)
+#define HALO_SETS_BF(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                         \
+    SETS_HALO("bf_", th, tw, cb, bn, nwg, s, sets, columns, b, then, GPU_BRAIN)
 
 #define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                         \
-    HALO("u8wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns         \
-         "_" #then,                                                                                          \
-         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then, GPU_BYTES)
-#define WALK_U8(bm_, bn_, cb_, nwg, sets_, b)                                                                \
-    {.name = "u8walk_" #bm_ "x" #bn_ "_c" #cb_ "_g" #nwg "_x" #sets_ "_b" #b,                                \
+    SETS_HALO("u8", th, tw, cb, bn, nwg, s, sets, columns, b, then, GPU_BYTES)
+#define WALKING(prefix, bm_, bn_, cb_, nwg, sets_, b, floats_)                                               \
+    {.name = prefix "walk_" #bm_ "x" #bn_ "_c" #cb_ "_g" #nwg "_x" #sets_ "_b" #b,                           \
      .kind = GPU_CONFIG_WALK,                                                                                \
      .bm = (bm_),                                                                                            \
      .bn = (bn_),                                                                                            \
@@ -120,9 +128,12 @@
      .buffers = (b),                                                                                         \
      .sets = (sets_),                                                                                        \
      .wgmma = 1,                                                                                             \
-     .floats = GPU_BYTES},
+     .floats = (floats_)},
+#define WALK(bm, bn, cb, nwg, sets, b)    WALKING("", bm, bn, cb, nwg, sets, b, 0)
+#define WALK_BF(bm, bn, cb, nwg, sets, b) WALKING("bf_", bm, bn, cb, nwg, sets, b, GPU_BRAIN)
+#define WALK_U8(bm, bn, cb, nwg, sets, b) WALKING("u8", bm, bn, cb, nwg, sets, b, GPU_BYTES)
 
-#define SECTION(name, kind) GPU_TILES_##name(kind)
+#define SECTION(name, kind)               GPU_TILES_##name(kind)
 static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};
 
 int32_t gpu_config_count(void)

@@ -81,6 +81,15 @@ int32_t gpu_config_shared(const gpu_step *step, const gpu_config *c)
            (step->then ? then_rows(step) * c->bn * 2 : 0);
 }
 
+/* Has a 1x1 convolution that walks the end that this one needs? Of bytes, see conv_epilogue_bytes.cuh; of others, maps. */
+static bool walks_to_end(const gpu_step *step)
+{
+    const gpu_conv_args *a = &step->args.conv;
+    if (step->bytes)
+        return a->bytes.half && (step->refs[4].buffer < 0 || a->residual_before);
+    return a->plane == 0 && !a->residual_half;
+}
+
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *c)
 {
     const gpu_conv_args *a = &step->args.conv;
@@ -97,8 +106,8 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
         return false;
     if ((c->kind == GPU_CONFIG_POINTWISE || c->kind == GPU_CONFIG_WALK) != (taps == 1) || !fits_then(step, c))
         return false;
-    if (c->kind == GPU_CONFIG_WALK && !(a->bytes.half && (step->refs[4].buffer < 0 || a->residual_before)))
-        return false; /* conv_epilogue_bytes.cuh */
+    if (c->kind == GPU_CONFIG_WALK && !walks_to_end(step))
+        return false;
     if (walks(c)) {
         const int32_t blocks = round_up(cin, c->cb) / c->cb, row = c->cb * gpu_config_size(c);
         if (c->stride != a->stride || (row < 128 && blocks > 1) || (row > 32 && cin <= c->cb / 2))
@@ -194,6 +203,12 @@ static float to_tf32(float v)
     return v;
 }
 
+/* As a number of two bytes of the tile's kind. */
+static uint16_t narrowed(float v, const gpu_config *c)
+{
+    return c->floats == GPU_BRAIN ? sk_f32_to_bf16(v) : sk_f32_to_f16(v);
+}
+
 /* Which channel row p of the weights is. */
 static int32_t channel_of(int32_t p, int32_t group)
 {
@@ -216,7 +231,7 @@ static void pack_then(const gpu_plan *plan, const gpu_step *step, const gpu_conf
         for (int32_t k = 0; k < c->bn; k++) {
             const int32_t channel = channel_of(p, 4), from = channel_of(k, c->group);
             if (channel < cout && from < cin)
-                to[p * c->bn + k] = sk_f32_to_f16(w[(size_t)channel * (size_t)cin + (size_t)from]);
+                to[p * c->bn + k] = narrowed(w[(size_t)channel * (size_t)cin + (size_t)from], c);
         }
 }
 
@@ -242,10 +257,10 @@ void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, v
                 const float v = w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t];
                 if (scales)
                     ((int8_t *)out)[to] = (int8_t)rintf(v / scales->scales[scales->n > 1 ? channel : 0]);
-                else if (c->floats)
+                else if (gpu_config_size(c) == 4)
                     ((float *)out)[to] = c->floats == GPU_TF32 ? to_tf32(v) : v;
                 else
-                    ((uint16_t *)out)[to] = sk_f32_to_f16(v);
+                    ((uint16_t *)out)[to] = narrowed(v, c);
             }
     }
 }

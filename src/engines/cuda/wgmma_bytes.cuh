@@ -21,7 +21,7 @@
 #else
 #define WGMMA_RUN_BYTES(n, texts, sums, a0, a1, a2, a3, b0) ((void)d, (void)a, (void)b)
 #endif
-template <int N>
+template <int N, class E>
 __device__ __forceinline__ void wgmma_product(int (&d)[N / 8][4], const uint32_t (&a)[4], uint64_t b)
 {
     static_assert(N == 16 || N == 32 || N == 64 || N == 128, "columns");
