@@ -165,8 +165,8 @@ size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *c, const cpu_co
     if (choice->form != CPU_CONV_FIRST)
         return 0;
     size_first(plan, (cpu_conv *)(uintptr_t)c);
-    /* converted rows, and one of a tensor's channels before they are put side by side */
-    return ((size_t)c->u8->row_bytes * (size_t)(c->u8->row_count + 1) + 3) / 4;
+    /* converted rows, and one of each of a tensor's channels before they are put side by side */
+    return ((size_t)c->u8->row_bytes * (size_t)(c->u8->row_count + c->weights.cin) + 3) / 4;
 }
 
 sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
@@ -295,6 +295,21 @@ static void run_winograd(const cpu_conv *c, const cpu_frame *frame, int32_t part
     }
 }
 
+/* Rows of single channels to pixels. Of three channels four bytes are written at once; the fourth is the next pixel's. */
+static void side_by_side(const uint8_t *rows, int32_t row, uint8_t *out, int32_t width, int32_t channels)
+{
+    if (channels == 3) {
+        const uint8_t *a = rows, *b = rows + row, *c = b + row;
+        for (int32_t i = 0; i + 1 < width; i++) {
+            const uint32_t pixel = (uint32_t)a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16;
+            memcpy(out + 3 * i, &pixel, sizeof pixel);
+        }
+    }
+    for (int32_t i = channels == 3 && width > 0 ? width - 1 : 0; i < width; i++)
+        for (int32_t k = 0; k < channels; k++)
+            out[i * channels + k] = rows[k * row + i];
+}
+
 /* Input row y of image n as interleaved bytes; outside the picture are zero points. */
 static void convert_row(const cpu_conv *c, const cpu_frame *frame, int32_t n, int32_t y, uint8_t *out,
                         uint8_t *spare)
@@ -323,10 +338,11 @@ static void convert_row(const cpu_conv *c, const cpu_frame *frame, int32_t n, in
     }
     for (int32_t k = 0; k < channels; k++) {
         const float *from = (const float *)in->data + (((int64_t)n * channels + k) * d[2] + y) * width;
-        plan->kernels_u8.quantise(from, spare, (size_t)width, x->scale, x->zero);
-        for (int32_t i = 0; i < width; i++)
-            out[i * channels + k] = spare[i];
+        plan->kernels_u8.quantise(from, channels == 1 ? out : spare + k * u->row_bytes, (size_t)width,
+                                  x->scale, x->zero);
     }
+    if (channels > 1)
+        side_by_side(spare, u->row_bytes, out, width, channels);
 }
 
 static void run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)

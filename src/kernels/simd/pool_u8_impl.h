@@ -34,16 +34,21 @@ SK_INLINE void pool_columns(const sk_pool_u8c16 *p, int32_t top, int32_t x0, int
 /* Halving, the usual case: the largest of four pixels. */
 static void pool_halve_u8(const sk_pool_u8c16 *p, int32_t y0, int32_t y1)
 {
-    for (int32_t y = y0; y < y1; y++) {
-        const uint8_t *restrict top = p->in + 2 * y * p->in_row, *restrict below = top + p->in_row;
-        uint8_t *restrict out = p->out + y * p->out_row;
-        for (int32_t x = 0; x < p->out_w; x++, top += 2 * SK_BLOCK, below += 2 * SK_BLOCK, out += SK_BLOCK)
-            for (int i = 0; i < SK_BLOCK; i++) {
-                const uint8_t a = top[i] > top[i + SK_BLOCK] ? top[i] : top[i + SK_BLOCK];
-                const uint8_t b = below[i] > below[i + SK_BLOCK] ? below[i] : below[i + SK_BLOCK];
-                out[i] = a > b ? a : b;
-            }
-    }
+    enum { MOST = POOL_COLUMNS / 2 };
+    uint8_t columns[POOL_COLUMNS * SK_BLOCK];
+    for (int32_t y = y0; y < y1; y++)
+        for (int32_t x = 0; x < p->out_w; x += MOST) {
+            const int32_t n = p->out_w - x < MOST ? p->out_w - x : MOST;
+            const uint8_t *restrict top = p->in + 2 * y * p->in_row + (ptrdiff_t)2 * x * SK_BLOCK,
+                                    *restrict below = top + p->in_row;
+            uint8_t *restrict out = p->out + y * p->out_row + (ptrdiff_t)x * SK_BLOCK;
+            for (int32_t i = 0; i < 2 * n * SK_BLOCK; i++)
+                columns[i] = top[i] > below[i] ? top[i] : below[i];
+            const uint8_t *restrict pair = columns;
+            for (int32_t i = 0; i < n; i++, pair += 2 * SK_BLOCK, out += SK_BLOCK)
+                for (int k = 0; k < SK_BLOCK; k++)
+                    out[k] = pair[k] > pair[k + SK_BLOCK] ? pair[k] : pair[k + SK_BLOCK];
+        }
 }
 
 static void pool_max_u8(const sk_pool_u8c16 *p, int32_t y0, int32_t y1)
