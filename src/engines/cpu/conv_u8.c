@@ -145,7 +145,7 @@ static void size_first(const cpu_plan *plan, cpu_conv *c)
     u->row_count = (FIRST_ROWS - 1) * c->stride_h + c->kernel_h;
 }
 
-/* Gives the same bytes as tap by tap, so that the clock may choose. */
+/* It gives the same bytes as tap by tap. */
 bool cpu_conv_can_winograd_u8(const cpu_plan *plan, const cpu_conv *c)
 {
     cpu_conv_u8 *u = c->u8;

@@ -31,6 +31,8 @@ static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
 /* Tiles in a round: V and M of one round should stay in L2 with the weights passing by. */
 static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile, int64_t budget)
 {
+    if (c->u8)
+        return 24; /* hardly matters */
     int64_t per_tile = sk_winograd_points(c->stride_h) * SK_BLOCK * 4 *
                        ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
     int64_t count = budget / per_tile / tile * tile;
@@ -72,17 +74,12 @@ bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c));
 }
 
-/* In eight bits Winograd multiplies words: a quarter of the products, half as many an instruction, and the transforms. */
-static uint8_t winograd_batch_u8(const cpu_conv *c)
-{
-    const int32_t tiles = (c->out_w + 3) / 4 * ((c->out_h + 3) / 4);
-    return (uint8_t)(tiles > 32 ? 24
-                                : (tiles + 3) / 4 * 4); /* a small map in one go: its weights pass by once */
-}
-
+/* In eight bits Winograd multiplies words: a quarter of the products, half as many an instruction, and the transforms, which few
+ * channels do not pay for. On small maps the weights, eight times as large, come from too far away. */
 static bool winograd_pays_u8(const cpu_plan *plan, const cpu_conv *c)
 {
-    return c->u8 && c->weights.cin >= 48 && c->weights.cout >= 24 && cpu_conv_can_winograd_u8(plan, c);
+    return c->u8 && c->weights.cin >= 24 && c->weights.cout >= 24 && c->out_h * c->out_w >= 1024 &&
+           cpu_conv_can_winograd_u8(plan, c);
 }
 
 static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
@@ -110,7 +107,7 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     if (winograd_pays_u8(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)taps[choice.width];
-        choice.batch_tiles = winograd_batch_u8(c);
+        choice.batch_tiles = winograd_batch(plan, c, choice.tile, 0);
         return choice;
     }
     if (winograd_pays(plan, c)) {
@@ -157,50 +154,15 @@ static void add_orders(cpu_conv_choice *list, int32_t *count, cpu_conv_choice ch
     }
 }
 
-/* Eight bits give the same bytes in both forms. */
-static int32_t candidates_u8(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
-{
-    const int8_t *tiles = plan->kernels_u8.conv_tile;
-    const int32_t blocks = cpu_blocks(c->weights.cout);
-    int32_t count = 0;
-    cpu_conv_choice guess = cpu_conv_default(plan, c);
-    add_candidate(list, &count, &guess);
-    for (int32_t w = 4; w >= 1; w--) {
-        if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
-            continue;
-        const bool groups = blocks >= w * plan->threads && plan->threads > 1;
-        cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = (uint8_t)w, .tile = (uint8_t)tiles[w]};
-        add_orders(list, &count, choice, blocks);
-        if (groups && c->out_h < 4 * plan->threads) {
-            choice.split_groups = 1;
-            add_candidate(list, &count, &choice);
-        }
-        if (!cpu_conv_can_winograd_u8(plan, c))
-            continue;
-        choice = (cpu_conv_choice){.form = CPU_CONV_WINOGRAD,
-                                   .width = (uint8_t)w,
-                                   .tile = (uint8_t)tiles[w],
-                                   .batch_tiles = winograd_batch_u8(c)};
-        add_candidate(list, &count, &choice);
-        if (groups && c->out_h < 25) {
-            choice.split_groups = 1;
-            add_candidate(list, &count, &choice);
-        }
-    }
-    return count;
-}
-
 /* What is worth measuring, all of one form; the guess comes first. */
 static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
 {
     const sk_kernels_f32 *k = &plan->kernels;
     const int32_t blocks = cpu_blocks(c->weights.cout);
     int32_t count = 0;
-    if (c->u8)
-        return candidates_u8(plan, c, list);
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
-    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : k->conv_tile;
+    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : tap_tiles(plan, c);
     for (int32_t w = 4; w >= 1; w--) {
         if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
             continue;
