@@ -329,20 +329,6 @@ static const char *say_npy(const unsigned char *bytes, size_t n)
         return refused(status, &err);
     sk_text_appendf(&said, "ok %s %s ", sk_dtype_name(t.dtype), sk_shape_text(&t.shape, shape, sizeof shape));
     say_bytes(t.data, (size_t)sk_tensor_bytes(&t));
-    char path[4200];
-    sk_tensor again = {0};
-    snprintf(path, sizeof path, "%s/again.npy", test_folder());
-    static unsigned turn;
-    if (turn++ % 50 != 0) {                             /* files cost time */
-    } else if (sk_npy_write(path, &t, &err) == SK_OK) { /* written and read it is the same */
-        assert_ok(sk_npy_read(path, 1 << 20, &again, &err), &err);
-        assert_true(sk_shape_equal(&again.shape, &t.shape) && sk_tensor_bytes(&again) == sk_tensor_bytes(&t));
-        assert_memory_equal(again.data, t.data, (size_t)sk_tensor_bytes(&t));
-        sk_text_appendf(&said, " as %s", sk_dtype_name(again.dtype));
-    } else {
-        (void)refused(err.code, &err);
-    }
-    sk_free(again.data);
     sk_free(t.data);
     return sk_text_get(&said);
 }

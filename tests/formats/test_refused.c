@@ -193,6 +193,8 @@ static void arrays(void **state)
         bytes[i] = (uint8_t)(i % 2);
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         for (int rank = 0; rank < 4; rank++) {
+            if (k && rank != (int)k % 4)
+                continue; /* files cost time */
             const sk_shape shapes[] = {{.rank = 0},
                                        sk_shape_of(1, (int64_t)24),
                                        sk_shape_of(2, (int64_t)4, (int64_t)6),

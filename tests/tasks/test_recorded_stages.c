@@ -123,7 +123,7 @@ static void say_plan(const sk_task_stage *s)
 }
 
 enum { W = 90, H = 60 };
-static uint8_t pixels[W * H * 3];
+static uint8_t pixels[W * H * 4];
 static float input[700 * 700 * 3];
 
 static sk_frame frame_of(sk_pixel_format format)
@@ -132,7 +132,7 @@ static sk_frame frame_of(sk_pixel_format format)
     f.format = format;
     f.width = W;
     f.height = H;
-    f.stride = W * (format == SK_PIXEL_GRAY ? 1 : 3);
+    f.stride = W * (format == SK_PIXEL_GRAY ? 1 : format == SK_PIXEL_RGBA ? 4 : 3);
     f.data = pixels;
     return f;
 }
@@ -190,6 +190,9 @@ static void stages_of_whole_frames(void **state)
                 if (how % 3 == 0 || format == how % 3)
                     say_input(stage, &frame);
             }
+            const sk_frame wide = frame_of(SK_PIXEL_RGBA);
+            if (how == 0)
+                say_input(stage, &wide);
             sk_frame wrong = frame_of(SK_PIXEL_RGB);
             wrong.width--;
             assert_int_not_equal(sk_task_stage_input(stage, &wrong, SK_TASK_INPUT_F32, input, &err), SK_OK);

@@ -16,6 +16,7 @@
 #include "tasks/resize_linear.h"
 #include "tasks/resize_planar.h"
 #include "tasks/stage.h"
+#include "tasks/turned.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,6 +235,26 @@ static void shapes_that_share_nothing(void **state)
     const double p[4] = {0, 0, 4, 2}, q[4] = {2, 1, 4, 2};
     assert_true(fabs(sk_overlap_boxes(p, q, false) - 2.0 / 14) < 1e-12 &&
                 fabs(sk_overlap_boxes(p, q, true) - 0.25) < 1e-12);
+}
+
+/* A box has two sides, however short they are. */
+static void boxes_without_sides(void **state)
+{
+    (void)state;
+    static const struct {
+        float w, h;
+        bool there;
+    } sides[] = {{4, 0.5f, true}, {0.5f, 4, true}, {4, 0, false},  {0, 4, false},
+                 {-1, 4, false},  {4, -1, false},  {4, NAN, false}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        sk_turned_box box;
+        const sk_found turned = {.has = SK_HAS_OBB, .obb = {5, 5, sides[i].w, sides[i].h, 0.2f}},
+                       upright = {.has = SK_HAS_BOX, .box = {1, 2, 1 + sides[i].w, 2 + sides[i].h}},
+                       none = {.has = SK_HAS_KEYPOINTS};
+        assert_int_equal(sk_turned_box_of(&turned, &box), sides[i].there);
+        assert_int_equal(sk_turned_box_of(&upright, &box), sides[i].there);
+        assert_false(sk_turned_box_of(&none, &box));
+    }
 }
 
 static void groups_of_peaks(void **state)
@@ -611,6 +632,7 @@ int main(void)
                                        cmocka_unit_test(resizing),
                                        cmocka_unit_test(letterboxes_and_pixels),
                                        cmocka_unit_test(groups_of_peaks),
+                                       cmocka_unit_test(boxes_without_sides),
                                        cmocka_unit_test(shapes_that_share_nothing),
                                        cmocka_unit_test(yolo),
                                        cmocka_unit_test(sleap),
