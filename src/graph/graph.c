@@ -41,6 +41,8 @@ sk_status sk_graph_add_value(sk_graph *graph, const char *name, sk_dtype dtype, 
 {
     SK_CHECK_ARG(graph && out, err);
     *out = SK_VALUE_NONE;
+    const sk_shape own =
+        shape ? *shape : (sk_shape){.rank = -1}; /* it may be that of another value, which moves */
     SK_TRY(sk_array_reserve((void **)&graph->values, &graph->values_capacity, graph->n_values + 1,
                             sizeof *graph->values, SK_GRAPH_MAX_VALUES, err));
     const char *kept = keep_name(graph, name);
@@ -49,7 +51,7 @@ sk_status sk_graph_add_value(sk_graph *graph, const char *name, sk_dtype dtype, 
     graph->values[graph->n_values] = (sk_value_info){
         .name = kept,
         .dtype = dtype,
-        .shape = shape ? *shape : (sk_shape){.rank = -1},
+        .shape = own,
         .producer = -1,
     };
     *out = (sk_value)graph->n_values++;

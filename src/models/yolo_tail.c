@@ -78,7 +78,8 @@ static sk_value decode_boxes(yolo_reader *y, const flat *f, sk_value distance)
         parts[0] = low;
         parts[1] = high;
     } else {
-        parts[0] = sk_b_div(b, sk_b_add(b, low, high), sk_b_f32(b, 2));
+        const sk_value two = sk_b_f32(b, 2); /* by itself: which argument is made first, compilers choose */
+        parts[0] = sk_b_div(b, sk_b_add(b, low, high), two);
         parts[1] = sk_b_sub(b, high, low);
     }
     return sk_b_mul(b, sk_b_concat(b, parts, 2, 1), f->stride);
@@ -89,7 +90,8 @@ static sk_value decode_angle(yolo_reader *y, sk_value raw)
     sk_builder *b = &y->b;
     if (y->model->yolo.angle_raw)
         return raw;
-    sk_value s = sk_b_sub(b, sk_b_unary(b, SK_UNARY_SIGMOID, raw), sk_b_f32(b, 0.25f));
+    const sk_value quarter = sk_b_f32(b, 0.25f);
+    sk_value s = sk_b_sub(b, sk_b_unary(b, SK_UNARY_SIGMOID, raw), quarter);
     return sk_b_mul(b, s, sk_b_f32(b, (float)M_PI));
 }
 
@@ -100,9 +102,12 @@ static sk_value decode_rotated(yolo_reader *y, const flat *f, sk_value distance,
     sk_value side[2], offset[2], turned[2], parts[2];
     sk_value cosine = sk_b_unary(b, SK_UNARY_COS, angle), sine = sk_b_unary(b, SK_UNARY_SIN, angle);
     sk_b_split(b, distance, 1, (const int64_t[]){2, 2}, 2, side);
-    sk_b_split(b, sk_b_div(b, sk_b_sub(b, side[1], side[0]), sk_b_f32(b, 2)), 1, NULL, 2, offset);
-    turned[0] = sk_b_sub(b, sk_b_mul(b, offset[0], cosine), sk_b_mul(b, offset[1], sine));
-    turned[1] = sk_b_add(b, sk_b_mul(b, offset[0], sine), sk_b_mul(b, offset[1], cosine));
+    const sk_value two = sk_b_f32(b, 2);
+    sk_b_split(b, sk_b_div(b, sk_b_sub(b, side[1], side[0]), two), 1, NULL, 2, offset);
+    const sk_value y_sine = sk_b_mul(b, offset[1], sine), x_cosine = sk_b_mul(b, offset[0], cosine);
+    turned[0] = sk_b_sub(b, x_cosine, y_sine);
+    const sk_value y_cosine = sk_b_mul(b, offset[1], cosine), x_sine = sk_b_mul(b, offset[0], sine);
+    turned[1] = sk_b_add(b, x_sine, y_cosine);
     parts[0] = sk_b_add(b, sk_b_concat(b, turned, 2, 1), f->centre);
     parts[1] = sk_b_add(b, side[0], side[1]);
     return sk_b_mul(b, sk_b_concat(b, parts, 2, 1), f->stride);
@@ -117,10 +122,12 @@ static sk_value decode_keypoints(yolo_reader *y, const flat *f)
     if (spec->keypoint_dims == 3)
         sk_b_split(b, xy, 2, (const int64_t[]){2, 1}, 2, parts);
     /* [B][K][2][A] with the centres [1][2][A] */
-    if (spec->keypoints_26)
+    if (spec->keypoints_26) {
         xy = sk_b_add(b, parts[0], f->centre);
-    else
-        xy = sk_b_add(b, sk_b_mul(b, parts[0], sk_b_f32(b, 2)), sk_b_sub(b, f->centre, sk_b_f32(b, 0.5f)));
+    } else {
+        const sk_value corner = sk_b_sub(b, f->centre, sk_b_f32(b, 0.5f));
+        xy = sk_b_add(b, sk_b_mul(b, parts[0], sk_b_f32(b, 2)), corner);
+    }
     parts[0] = sk_b_mul(b, xy, f->stride);
     if (spec->keypoint_dims == 3) {
         parts[1] = sk_b_unary(b, SK_UNARY_SIGMOID, parts[1]);
@@ -164,8 +171,8 @@ static sk_value best_rows(yolo_reader *y, sk_value all, int64_t extra)
     sk_value part[3], anchor, pair, rows = sk_b_transpose(b, all, (const int[]){0, 2, 1}, 3);
     sk_b_split(b, rows, 2, (const int64_t[]){4, nc, extra}, extra ? 3 : 2, part);
     sk_value shape = sk_b_node(b, SK_OP_SHAPE, NULL, &rows, 1, NULL);
-    sk_value k = sk_b_binary(b, SK_BINARY_MIN, sk_b_slice(b, shape, 0, 1, 2),
-                             sk_b_i64s(b, (const int64_t[]){spec->max_det}, 1));
+    const sk_value most = sk_b_i64s(b, (const int64_t[]){spec->max_det}, 1);
+    sk_value k = sk_b_binary(b, SK_BINARY_MIN, sk_b_slice(b, shape, 0, 1, 2), most);
     top_k(y, sk_b_reduce(b, SK_REDUCE_MAX, part[1], (const int[]){2}, 1, false), k, &anchor);
     sk_value scores = gather_rows(y, part[1], anchor, nc);
     scores = top_k(y, sk_b_reshape(b, scores, (const int64_t[]){0, -1}, 2), k, &pair);

@@ -64,14 +64,15 @@ static void make(sk_text *result, sk_text *truth)
                 found[k][0] = chance() < 0.1 ? NAN : at[k][0] + 8 * (chance() - 0.5);
                 found[k][1] = at[k][1] + 8 * (chance() - 0.5), found[k][2] = 2;
             }
-            put_animal(truth, frame, a % 3, -1, a, x, y, size, turn, at, chance() < 0.1 ? 0.2 : 1,
-                       chance() < 0.05);
-            const int track = frame > 8 && a < 2 ? 1 - a : a,
-                      as = chance() < 0.1 ? (a + 1) % 3 : a % 3; /* two are swapped */
+            const double visible = chance() < 0.1 ? 0.2 : 1;
+            const int crowd = chance() < 0.05;
+            put_animal(truth, frame, a % 3, -1, a, x, y, size, turn, at, visible, crowd);
+            const int track = frame > 8 && a < 2 ? 1 - a : a; /* two are swapped */
+            const int as = chance() < 0.1 ? (a + 1) % 3 : a % 3;
             const double off = 10 * (chance() - 0.5), score = 0.2 + 0.79 * chance();
+            const double wide = size * (0.85 + 0.3 * chance()), turned = turn + 0.2 * chance();
             if (seen)
-                put_animal(result, frame, as, score, track, x + off, y + off / 2,
-                           size * (0.85 + 0.3 * chance()), turn + 0.2 * chance(), found, 1, 0);
+                put_animal(result, frame, as, score, track, x + off, y + off / 2, wide, turned, found, 1, 0);
             if (chance() < 0.1)
                 put_animal(result, frame, a % 3, 0.9 * score, 10 + a, x + 25, y, size, turn, found, 1, 0);
         }

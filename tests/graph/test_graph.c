@@ -68,6 +68,21 @@ static void clones_share_constants(void **state)
     sk_graph_close(&copy);
 }
 
+/* A shape may be that of another value, also when the list of values grows and moves. */
+static void a_value_takes_the_shape_of_another(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *graph = small_graph();
+    const sk_shape wanted = graph->values[1].shape;
+    for (int i = 0; i < 300; i++) {
+        sk_value v = SK_VALUE_NONE;
+        assert_ok(sk_graph_add_value(graph, "", SK_DTYPE_F32, &graph->values[1].shape, &v, &err), &err);
+        assert_true(sk_shape_equal(&graph->values[v].shape, &wanted));
+    }
+    sk_graph_close(&graph);
+}
+
 static void every_op_has_a_name(void **state)
 {
     (void)state;
@@ -302,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builds_and_verifies),
         cmocka_unit_test(clones_share_constants),
+        cmocka_unit_test(a_value_takes_the_shape_of_another),
         cmocka_unit_test(every_op_has_a_name),
         cmocka_unit_test(every_op_takes_so_many),
         cmocka_unit_test(builder_keeps_the_first_failure),

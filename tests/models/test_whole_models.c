@@ -13,6 +13,7 @@
 #include "models/onnx_export.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static sk_error err;
@@ -24,6 +25,8 @@ static void put_graph(sk_text *all, const char *what, const sk_graph *graph)
     sk_text_appendf(all, "  %-14s %4zu operations, %lld parameters, %.0f flops, peak %.0f, %016llx\n", what,
                     graph->n_nodes, (long long)sk_graph_parameters(graph), sk_graph_flops(graph),
                     sk_graph_peak_bytes(graph), (unsigned long long)sk_hash_xxh3(text, strlen(text), 0));
+    if (getenv("SKITTER_TEST_DUMP"))
+        fprintf(stderr, "@@ %s\n%s\n", what, text);
     sk_free(text);
 }
 
