@@ -269,7 +269,8 @@ static void indexing(sk_builder *b, sk_value x)
     sk_value at = sk_b_node(b, SK_OP_ARG_MAX, &arg, &x, 1, "arg");
     sk_b_output(b, sk_b_node(b, SK_OP_GATHER_ELEMENTS, &last, (sk_value[]){x, at}, 2, "ge"),
                 "gather_elements");
-    sk_value zero = sk_b_mul(b, sk_b_slice(b, x, 3, 0, 1), sk_b_f32(b, 0));
+    const sk_value nothing = sk_b_f32(b, 0); /* by itself: which argument is made first, compilers choose */
+    sk_value zero = sk_b_mul(b, sk_b_slice(b, x, 3, 0, 1), nothing);
     sk_b_output(b, sk_b_node(b, SK_OP_SCATTER_ELEMENTS, &last, (sk_value[]){x, at, zero}, 3, "se"),
                 "scatter_elements");
     sk_shape pairs = {.rank = 2, .dim = {3, 2}};
