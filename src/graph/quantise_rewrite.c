@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Weights clipped to this part of the largest and less are tried: rounding gets finer, the largest ones lose. */
@@ -51,6 +52,36 @@ static float weight_scale(const float *w, int64_t n)
         }
     }
     return best;
+}
+
+/* The bytes of one output channel. Maps are smooth: what the taps of an input channel are multiplied with is nearly the same number, so
+ * that the sum of their errors counts more than each. Where rounding to the nearest makes that sum more than half a step, those taps that
+ * lie nearest to the middle of two steps go to the other one. */
+static void round_channel(const float *w, int64_t n, int64_t taps, float scale, int8_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (int8_t)rounded(w[i], scale);
+    for (int64_t first = 0; first + taps <= n; first += taps) {
+        double off = 0; /* what the taps are short of, in steps */
+        for (int64_t i = first; i < first + taps; i++)
+            off += (double)w[i] / (double)scale - out[i];
+        for (int64_t left = taps; fabs(off) > 0.5 && left > 0; left--) {
+            const int way = off > 0 ? 1 : -1;
+            int64_t best = -1;
+            double most = 0; /* of that, the one whose own error grows least */
+            for (int64_t i = first; i < first + taps; i++) {
+                const double own = ((double)w[i] / (double)scale - out[i]) * way;
+                if (own > most && abs(out[i] + way) <= 127) {
+                    most = own;
+                    best = i;
+                }
+            }
+            if (best < 0)
+                break;
+            out[best] = (int8_t)(out[best] + way);
+            off -= way;
+        }
+    }
 }
 
 /* (clip(round(x / scale))) * scale, in f32. */
@@ -160,8 +191,7 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     }
     for (int64_t o = 0; o < out; o++) {
         scales[o] = weight_scale(from + o * each, each);
-        for (int64_t i = o * each; i < (o + 1) * each; i++)
-            bytes[i] = (int8_t)rounded(from[i], scales[o]);
+        round_channel(from + o * each, each, shape.dim[2] * shape.dim[3], scales[o], bytes + o * each);
     }
     if (r->numbers->weight_error)
         r->numbers->weight_error[layer] = relative_error(from, bytes, scales, out, each);

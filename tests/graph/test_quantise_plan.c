@@ -315,6 +315,47 @@ static void corrects_the_bias(void **state)
     sk_graph_close(&graph);
 }
 
+/* The sum over a channel's taps is the original's to half a step, where nothing was clipped, and no tap is off by a whole one. */
+static void keeps_sums_of_taps(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_quantise_plan *plan = NULL;
+    sk_graph *graph = prepared(), *narrow = NULL;
+    sk_quantise_scale scales[16];
+    int64_t seen = 0;
+    assert_ok(sk_quantise_plan_open(graph, NULL, &plan, &err), &err);
+    for (int i = 0; i < 16; i++)
+        scales[i] = (sk_quantise_scale){0.02f, 30};
+    sk_quantise_numbers numbers = {.groups = scales};
+    assert_ok(sk_quantise_rewrite(graph, plan, &numbers, &narrow, &err), &err);
+    for (int32_t l = 0; l < plan->n_layers; l++) {
+        const sk_tensor f = sk_value_tensor(graph, graph->nodes[plan->layers[l].node].in[1]);
+        const int64_t *d = f.shape.dim, taps = d[2] * d[3];
+        sk_quantisation w = {0};
+        for (size_t n = 0; n < narrow->n_nodes; n++)
+            if (narrow->nodes[n].op == SK_OP_CONV && strcmp(narrow->nodes[n].name, plan->layers[l].name) == 0)
+                assert_true(sk_graph_quantisation_of(narrow, narrow->nodes[n].in[1], &w));
+        const sk_tensor q = sk_value_tensor(narrow, w.bytes);
+        for (int64_t at = 0; taps > 1 && at < sk_shape_count(&f.shape); at += taps) {
+            double sum = 0, scale = (double)w.scales[at / (d[1] * taps)];
+            bool clipped = false;
+            for (int64_t i = at; i < at + taps; i++) {
+                const double off = sk_tensor_at(&f, i) / scale - sk_tensor_at(&q, i);
+                clipped = clipped || fabs(sk_tensor_at(&q, i)) == 127;
+                assert_true(clipped || fabs(off) < 1);
+                sum += off;
+            }
+            assert_true(clipped || fabs(sum) <= 0.5 + 1e-6);
+            seen += !clipped;
+        }
+    }
+    assert_true(seen > 20);
+    sk_graph_close(&narrow);
+    sk_quantise_plan_close(&plan);
+    sk_graph_close(&graph);
+}
+
 /* Weights that are no numbers, or none at all, become some eight bits all the same. */
 static void survives_hostile_weights(void **state)
 {
@@ -414,6 +455,7 @@ int main(void)
         cmocka_unit_test(plans_what_pays),        cmocka_unit_test(rewrites_the_network),
         cmocka_unit_test(corrects_the_bias),      cmocka_unit_test(survives_hostile_weights),
         cmocka_unit_test(ranges_grow_and_choose), cmocka_unit_test(ranges_leave_room),
+        cmocka_unit_test(keeps_sums_of_taps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
