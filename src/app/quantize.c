@@ -19,7 +19,7 @@
  * did, or so much of the work is in f32. The second's are the first's and more: it hurts no more. */
 static const struct {
     double hurt, work;
-} limits[] = {[SK_QUANTIZE_I8] = {0.5, 0.02}, [SK_QUANTIZE_MIXED] = {0.25, 0.25}};
+} limits[] = {[SK_QUANTIZE_I8] = {0.45, 0.04}, [SK_QUANTIZE_MIXED] = {0.25, 0.25}};
 
 void sk_quantize_defaults(sk_quantize_settings *settings)
 {

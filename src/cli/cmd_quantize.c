@@ -24,7 +24,7 @@ static const sk_option options[] = {
      .help = "frames to find the ranges with, spread over the data; a quarter as many more are measured on"},
     {SK_CHOICE("precision", "P", "i8|mixed|fp8"), .fallback = "i8",
      .help =
-         "i8: every convolution that can be but those that hurt most, of 2 % of the work, by measurement; "
+         "i8: every convolution that can be but those that hurt most, of 4 % of the work, by measurement; "
          "mixed: of a quarter of the work"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =
