@@ -23,11 +23,11 @@ static void grow(size_t wanted)
 
 void recorded_say(const char *format, ...)
 {
-    va_list list;
     char line[4096];
-    va_start(list, format);
-    const int n = vsnprintf(line, sizeof line, format, list);
-    va_end(list);
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(line, sizeof line, format, args); /* NOLINT: it was begun a line above */
+    va_end(args);
     assert_true(n >= 0 && n < (int)sizeof line);
     grow(said_bytes + (size_t)n + 2);
     memcpy(said + said_bytes, line, (size_t)n);
