@@ -449,15 +449,13 @@ static void records_are_read_back(void **state)
     }
     for (int i = -1; i < 8; i++)
         recorded_say("%d: %s", i, sk_artifact_state_name((sk_artifact_state)i));
-    /* what a sidecar may say that is none */
-    static const char *const texts[] = {
-        "{}",
-        "[]",
-        "x",
-        "{\"sha256\":\"short\",\"bytes\":3}",
-        "{\"sha256\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}",
-        "{\"sha256\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\",\"bytes\":0,"
-        "\"batch\":-3,\"height\":4294967296,\"width\":2147483647,\"checks\":[{},{\"pcc\":0.5}]}"};
+        /* what a sidecar may say that is none */
+#define HASH "\"sha256\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\""
+    static const char large[] =
+        "{" HASH ",\"bytes\":0,\"batch\":-3,\"height\":4294967296,\"width\":2147483647,"
+        "\"checks\":[{},{\"pcc\":0.5}]}";
+    static const char lengthless[] = "{" HASH "}";
+    const char *const texts[] = {"{}", "[]", "x", "{\"sha256\":\"short\",\"bytes\":3}", lengthless, large};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char side[700];
         snprintf(side, sizeof side, "%s%s", artifact, SK_ARTIFACT_SIDECAR);
