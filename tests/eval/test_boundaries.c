@@ -8,6 +8,7 @@
 #include "evaluate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BOXES      "frame,class,class_name,score,x1,y1,x2,y2,visible\n"
@@ -82,12 +83,60 @@ static void points_that_are_not_there(void **state)
     sk_eval_free(&r);
 }
 
+/* The most similar one is taken, wherever it stands in the file; what has no box is none; what is larger than COCO's largest is not wrong. */
+static void which_one_is_taken(void **state)
+{
+    (void)state;
+    sk_eval_report r;
+    evaluate(BOXES "0,0,fly,0.9,2,0,12,10,\n"
+                   "0,0,fly,0.8,0,0,10,10,\n",
+             BOXES "0,0,fly,,0,0,10,10,1\n"
+                   "0,0,fly,,2.5,0,12.5,10,1\n",
+             NULL, &r);
+    assert_true(r.all.box.right == 2 && r.all.box.wrong == 0);
+    sk_eval_free(&r);
+    evaluate(BOXES "0,0,fly,0.9,0,0,10,10,\n"
+                   "0,0,fly,0.8,0,0,200000,200000,\n",
+             BOXES "0,0,fly,,0,0,10,10,1\n", NULL, &r);
+    assert_true(r.all.box.right == 1 && r.all.box.wrong == 0);
+    sk_eval_free(&r);
+    evaluate("frame,class,score,x1,y1,x2,y2,head_x,head_y\n0,0,0.9,0,0,10,10,1,1\n0,0,0.8,,,,,5,5\n",
+             "frame,class,x1,y1,x2,y2,head_x,head_y\n0,0,0,0,10,10,1,1\n", NULL, &r);
+    assert_int_equal(r.all.box.found, 1);
+    assert_int_equal(r.all.pose.found, 2);
+    sk_eval_free(&r);
+}
+
+/* Turned boxes that share only an end are found to be similar, whichever way they point. */
+static void turned_boxes_reach_to_their_ends(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        for (int side = -1; side < 2; side += 2) {
+            char result[200], truth[200];
+            sk_eval_report r;
+            const double turn = 0.1 + i * 0.19, x = 300 + side * 60 * cos(turn),
+                         y = 300 + side * 60 * sin(turn);
+            snprintf(truth, sizeof truth, "frame,class,track,cx,cy,w,h,angle\n0,0,1,300,300,100,4,%.6f\n",
+                     turn);
+            snprintf(result, sizeof result,
+                     "frame,class,track,score,cx,cy,w,h,angle\n0,0,1,1,%.6f,%.6f,100,4,%.6f\n", x, y, turn);
+            evaluate(result, truth, NULL, &r);
+            assert_true(r.tracks[SK_TRACKS_OBB].measured);
+            assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[0].right, 1);
+            assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[5].right, 0); /* they share a quarter */
+            sk_eval_free(&r);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_scores_are_one_threshold),
         cmocka_unit_test(agreement_goes_by_what_both_have),
         cmocka_unit_test(points_that_are_not_there),
+        cmocka_unit_test(which_one_is_taken),
+        cmocka_unit_test(turned_boxes_reach_to_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,34 @@ static void a_value_takes_the_shape_of_another(void **state)
     sk_graph_close(&graph);
 }
 
+/* Inputs are values that nobody makes, each once and of a type; outputs are made. */
+static void ends_are_checked(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *graph = small_graph();
+    const sk_value in = graph->inputs[0], out = graph->outputs[0];
+    const sk_value wrong[] = {-1, -2, (sk_value)graph->n_values, 1 /* the weight */};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        graph->inputs[0] = wrong[i];
+        assert_int_equal(sk_graph_verify(graph, &err), SK_ERR_FORMAT);
+        assert_non_null(strstr(err.message, "graph input 0 is value "));
+    }
+    graph->inputs[0] = in;
+    for (size_t i = 0; i < 3; i++) {
+        graph->outputs[0] = wrong[i];
+        assert_int_equal(sk_graph_verify(graph, &err), SK_ERR_FORMAT);
+        assert_non_null(strstr(err.message, "graph output 0 is value "));
+    }
+    graph->outputs[0] = out;
+    graph->values[in].dtype = SK_DTYPE_NONE;
+    assert_int_equal(sk_graph_verify(graph, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "has no type"));
+    graph->values[in].dtype = SK_DTYPE_F32;
+    assert_ok(sk_graph_verify(graph, &err), &err);
+    sk_graph_close(&graph);
+}
+
 static void every_op_has_a_name(void **state)
 {
     (void)state;
@@ -318,6 +346,7 @@ int main(void)
         cmocka_unit_test(builds_and_verifies),
         cmocka_unit_test(clones_share_constants),
         cmocka_unit_test(a_value_takes_the_shape_of_another),
+        cmocka_unit_test(ends_are_checked),
         cmocka_unit_test(every_op_has_a_name),
         cmocka_unit_test(every_op_takes_so_many),
         cmocka_unit_test(builder_keeps_the_first_failure),
