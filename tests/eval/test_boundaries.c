@@ -88,10 +88,10 @@ static void which_one_is_taken(void **state)
 {
     (void)state;
     sk_eval_report r;
-    evaluate(BOXES "0,0,fly,0.9,2,0,12,10,\n"
+    evaluate(BOXES "0,0,fly,0.9,3,0,13,10,\n"
                    "0,0,fly,0.8,0,0,10,10,\n",
              BOXES "0,0,fly,,0,0,10,10,1\n"
-                   "0,0,fly,,2.5,0,12.5,10,1\n",
+                   "0,0,fly,,4,0,14,10,1\n",
              NULL, &r);
     assert_true(r.all.box.right == 2 && r.all.box.wrong == 0);
     sk_eval_free(&r);
@@ -99,6 +99,27 @@ static void which_one_is_taken(void **state)
                    "0,0,fly,0.8,0,0,200000,200000,\n",
              BOXES "0,0,fly,,0,0,10,10,1\n", NULL, &r);
     assert_true(r.all.box.right == 1 && r.all.box.wrong == 0);
+    sk_eval_free(&r);
+    /* one that need not be found is only taken where no other is similar enough */
+    for (int other = 0; other < 2; other++) {
+        evaluate(BOXES "0,0,fly,0.9,2,0,12,10,\n",
+                 other ? BOXES "0,0,fly,,70,0,80,10,1\n0,0,fly,,0,0,10,10,1\n0,0,fly,,2,0,12,10,0.1\n"
+                       : BOXES "0,0,fly,,0,0,10,10,1\n0,0,fly,,2,0,12,10,0.1\n",
+                 NULL, &r);
+        assert_true(r.all.box.right == 1 && r.all.box.wrong == 0 && r.all.box.missed == other);
+        sk_eval_free(&r);
+    }
+    /* of two that need not be found, the more similar one */
+    evaluate(BOXES "0,0,fly,0.9,2,0,12,10,\n0,0,fly,0.8,0,0,10,10,\n",
+             BOXES "0,0,fly,,90,0,99,10,1\n0,0,fly,,0,0,10,10,0.1\n0,0,fly,,2,0,12,10,0.1\n", NULL, &r);
+    assert_true(r.all.box.right == 0 && r.all.box.wrong == 0);
+    sk_eval_free(&r);
+    sk_eval_settings at;
+    sk_eval_defaults(&at);
+    at.confidence = 0.5; /* as sure as that is sure enough */
+    evaluate(BOXES "0,0,fly,0.5,0,0,10,10,\n0,0,fly,0.4375,0,0,10,10,\n", BOXES "0,0,fly,,0,0,10,10,1\n", &at,
+             &r);
+    assert_int_equal(r.all.box.found, 1);
     sk_eval_free(&r);
     evaluate("frame,class,score,x1,y1,x2,y2,head_x,head_y\n0,0,0.9,0,0,10,10,1,1\n0,0,0.8,,,,,5,5\n",
              "frame,class,x1,y1,x2,y2,head_x,head_y\n0,0,0,0,10,10,1,1\n", NULL, &r);
@@ -111,22 +132,27 @@ static void which_one_is_taken(void **state)
 static void turned_boxes_reach_to_their_ends(void **state)
 {
     (void)state;
-    for (int i = 0; i < 16; i++)
-        for (int side = -1; side < 2; side += 2) {
-            char result[200], truth[200];
-            sk_eval_report r;
-            const double turn = 0.1 + i * 0.19, x = 300 + side * 60 * cos(turn),
-                         y = 300 + side * 60 * sin(turn);
-            snprintf(truth, sizeof truth, "frame,class,track,cx,cy,w,h,angle\n0,0,1,300,300,100,4,%.6f\n",
-                     turn);
-            snprintf(result, sizeof result,
-                     "frame,class,track,score,cx,cy,w,h,angle\n0,0,1,1,%.6f,%.6f,100,4,%.6f\n", x, y, turn);
-            evaluate(result, truth, NULL, &r);
-            assert_true(r.tracks[SK_TRACKS_OBB].measured);
-            assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[0].right, 1);
-            assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[5].right, 0); /* they share a quarter */
-            sk_eval_free(&r);
-        }
+    static const double places[][2] = {{300, 5000}, {5000, 300}, {-300, -5000}, {-5000, -300}};
+    static const double ways[][2] = {{35, 0}, {-35, 0}, {0, 35}, {0, -35}};
+    for (int place = 0; place < 4; place++)
+        for (int way = 0; way < 4; way++)
+            for (int turn = 0; turn < 4;
+                 turn++) { /* squares on a corner: each of the four is the farthest once */
+                char result[200], truth[200];
+                sk_eval_report r;
+                const double angle = (2 * turn + 1) * acos(-1) / 4, x = places[place][0],
+                             y = places[place][1];
+                snprintf(truth, sizeof truth,
+                         "frame,class,track,cx,cy,w,h,angle\n0,0,1,%.6f,%.6f,40,40,%.6f\n", x, y, angle);
+                snprintf(result, sizeof result,
+                         "frame,class,track,score,cx,cy,w,h,angle\n0,0,1,1,%.6f,%.6f,40,40,%.6f\n",
+                         x + ways[way][0], y + ways[way][1], angle);
+                evaluate(result, truth, NULL, &r);
+                assert_true(r.tracks[SK_TRACKS_OBB].measured);
+                assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[0].right, 1); /* they share a tip */
+                assert_int_equal(r.tracks[SK_TRACKS_OBB].all.level[2].right, 0);
+                sk_eval_free(&r);
+            }
 }
 
 int main(void)
