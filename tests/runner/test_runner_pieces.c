@@ -235,6 +235,18 @@ static void shapes_of_inputs(void **state)
         if (sk_net_rect(cases[i].wish, &m, &e) != cases[i].got)
             fail_msg("case %zu", i);
     }
+    /* a network that is in eight bits stays so where the engine has them and does not make its own */
+    const struct {
+        uint32_t precisions;
+        const sk_engine_form *form;
+        sk_precision wish, got;
+    } eight[] = {{1u << SK_PRECISION_I8, NULL, SK_PRECISION_F32, SK_PRECISION_F32},
+                 {1u << SK_PRECISION_I8, NULL, SK_PRECISION_AUTO, SK_PRECISION_AUTO},
+                 {0, NULL, SK_PRECISION_AUTO, SK_PRECISION_AUTO}};
+    for (size_t i = 0; i < sizeof eight / sizeof *eight; i++) {
+        const sk_engine e = {.can = {.precisions = eight[i].precisions}, .form = eight[i].form};
+        assert_int_equal(sk_net_precision(eight[i].wish, model, &e), eight[i].got);
+    }
     const sk_engine *found = NULL;
     sk_error err = {0};
     assert_ok(sk_net_engine("cpu", &found, &err), &err);

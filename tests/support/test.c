@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,16 +107,48 @@ void test_text_is(const char *relative, const char *text)
 static pid_t own_process;
 bool test_keeps_memory;
 
+/* Descriptors that are open; of those above them nobody asks. */
+enum { FILES_MOST = 256 };
+static bool open_before[FILES_MOST];
+
+static bool is_open(int file)
+{
+    return fcntl(file, F_GETFD) != -1;
+}
+
 __attribute__((constructor)) static void note_process(void)
 {
     own_process = getpid();
+    for (int file = 0; file < FILES_MOST; file++)
+        open_before[file] = is_open(file);
+}
+
+/* What a test leaves open, by name; null: nothing. */
+static const char *left_open(void)
+{
+    static char name[300];
+    for (int file = 3; file < FILES_MOST; file++)
+        if (!open_before[file] && is_open(file)) {
+            char link[32];
+            snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+            const ssize_t length = readlink(link, name, sizeof name - 1);
+            name[length > 0 ? length : 0] = '\0';
+            return name;
+        }
+    return NULL;
 }
 
 __attribute__((destructor)) static void nothing_is_left(void)
 {
     const long long left = (long long)sk_memory_live_bytes();
-    if (left == 0 || getpid() != own_process || test_keeps_memory || !getenv("SKITTER_TEST_LEAKS"))
+    if (getpid() != own_process || test_keeps_memory || !getenv("SKITTER_TEST_LEAKS"))
         return;
-    fprintf(stderr, "the test leaves %lld bytes allocated\n", left);
+    const char *file = left_open();
+    if (left == 0 && !file)
+        return;
+    if (left)
+        fprintf(stderr, "the test leaves %lld bytes allocated\n", left);
+    if (file)
+        fprintf(stderr, "the test leaves %s open\n", file);
     _exit(1);
 }
