@@ -366,6 +366,81 @@ static void status_and_summary(void **state)
     sk_text_free(&shown);
 }
 
+/* The words of a piece's process: its device by its slot, frames of a part, what was found for a merge. */
+static void words_of_pieces(void **state)
+{
+    (void)state;
+    char video[4096], word[] = "--conf=0.5", frames[] = "--frames=0:3", devices[] = "cuda:3,cuda:5,rocm:7,9";
+    snprintf(video, sizeof video, "%s", test_source("tests/fixtures/colours/bt709.mp4"));
+    const char *given[] = {video};
+    char *words[] = {word, frames, NULL};
+    made m;
+    sk_batch *b = NULL;
+    sk_text all = {0}, shown = {0};
+    make_wish(&m, "words", 1);
+    sk_source_list_free(&m.videos);
+    assert_ok(sk_source_list_make(given, 1, &m.videos, &err), &err);
+    m.wish.words = words;
+    m.how.devices = devices;
+    m.how.workers = 0;
+    assert_ok(sk_batch_begin(&m.wish, &b, &err), &err);
+    assert_int_equal(b->pieces, 4); /* three parts and a merge */
+    sk_batch_done e = {.attempt = 2, .outcome = SK_BATCH_FINISHED, .tracks = -1};
+    assert_ok(sk_batch_end_put(b, 1, &e, true, &err), &err);
+    for (int32_t slot = -1; slot < 6; slot++)
+        for (int64_t i = 0; i < b->pieces; i++) {
+            char **made_words = NULL;
+            assert_ok(sk_batch_words(b, sk_batch_piece_of(b, i, &err), 3, slot, &made_words, &err), &err);
+            sk_text_appendf(&all, "%d: ", slot);
+            sk_batch_line(made_words, &all);
+            sk_text_append(&all, "\n");
+            sk_batch_words_free(made_words);
+        }
+    replace(&shown, sk_text_get(&all), folder, "FOLDER");
+    replace(&all, sk_text_get(&shown), video, "VIDEO");
+    test_text_is("tests/app/told/batch_words.txt", sk_text_get(&all));
+    sk_batch_close(&b);
+    end_wish(&m);
+    sk_text_free(&all);
+    sk_text_free(&shown);
+}
+
+/* One that is at work: whose, how far, since when. */
+static void a_piece_at_work(void **state)
+{
+    (void)state;
+    made m;
+    sk_batch *b = NULL;
+    char path[SK_BATCH_PATH];
+    make_wish(&m, "working", 0);
+    assert_ok(sk_batch_begin(&m.wish, &b, &err), &err);
+    sk_claim claim = {.file = -1};
+    assert_ok(sk_claim_take(sk_batch_file(b, 1, 1, "claim", path), b->round, &claim, &err), &err);
+    claim.holder.frames = 12;
+    claim.holder.total = 50;
+    sk_claim_beat(&claim);
+    sk_batch_watcher *watcher = NULL;
+    const sk_batch_status *s = NULL;
+    assert_ok(sk_batch_watch_open(b, &watcher, &err), &err);
+    assert_ok(sk_batch_watch_look(watcher, &s, &err), &err);
+    assert_true(s->running == 1 && s->waiting == 1 && s->done == 0 && s->frames_now == 12 &&
+                s->attempts == 1 && s->n_rows == 1);
+    assert_true(s->first_ms > 0 && s->first_ms == s->rows[0].look.holder.since_ms && s->last_ms == 0);
+    assert_true(s->rows[0].look.state == SK_PIECE_RUNNING && s->rows[0].look.holder.total == 50);
+    sk_text text = {.limit = 1 << 16};
+    sk_json j = sk_json_to_text(&text, 0);
+    sk_batch_status_json(b, s, &j);
+    assert_ok(sk_json_end(&j, &err), &err);
+    assert_non_null(strstr(sk_text_get(&text), "\"state\":\"running\",\"host\":\""));
+    assert_non_null(strstr(sk_text_get(&text), "\"frame\":12,\"total\":50,\"ended\":[]}"));
+    sk_text_free(&text);
+    sk_claim_close(&claim); /* whoever had it is gone without a word */
+    assert_ok(sk_batch_watch_look(watcher, &s, &err), &err);
+    sk_batch_watch_close(&watcher);
+    sk_batch_close(&b);
+    end_wish(&m);
+}
+
 /* --- SLURM --- */
 
 /* Programs of SLURM's that say what they were asked, and answer what they are told to. */
@@ -524,6 +599,8 @@ int main(void)
         cmocka_unit_test(a_batch_is_read_as_it_was_written),
         cmocka_unit_test(what_is_no_batch),
         cmocka_unit_test(status_and_summary),
+        cmocka_unit_test(words_of_pieces),
+        cmocka_unit_test(a_piece_at_work),
         cmocka_unit_test(slurm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

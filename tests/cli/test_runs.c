@@ -74,6 +74,12 @@ static void one_source(void **state)
                  "predict rtsp://x -m %s -o x --loop 2", model);
     SAID_REFUSES(&s, SK_ERR_ARG, "--no-winograd means nothing here: reference",
                  "predict %s -m %s -o x -r reference --no-winograd", picture, model);
+    SAID_OK(&s, "export %s -o m.onnx", model);
+    said_has(s.out, "m.onnx: ");
+    said_has(s.out, ", outputs SingleInstanceConfmapsHead, ");
+    SAID_OK(&s, "export %s -o m.onnx --overwrite --json", model);
+    said_has(s.out, "{\n  \"path\": \"m.onnx\",\n  \"bytes\": ");
+    said_has(s.out, "\"outputs\": \"SingleInstanceConfmapsHead\"\n}");
     SAID_REFUSES(&s, SK_ERR_NOT_FOUND, "--preview no/p.jpg: there is no folder no",
                  "predict %s -m %s -o x --preview no/p.jpg", picture, model);
 }
@@ -159,6 +165,18 @@ static void backgrounds(void **state)
     SAID_OK(&s, "track v.mp4 --detections d.csv -m %s -o given --no-report -f csv --threads 1", model);
     said_has(s.out, "\nruntime cpu, f32, ");
     said_has(s.out, "1 track, 3 sightings");
+    char *json = NULL;
+    size_t length = 0;
+    sk_error err = {0};
+    assert_ok(sk_file_read("given/run.json", 1 << 20, &json, &length, &err), &err);
+    said_has(json, "\"detections\": \""); /* by what is in them: others are another run */
+    said_lacks(json, "\"detections\": \"d.csv\"");
+    sk_free(json);
+    assert_ok(sk_file_read("still/run.json", 1 << 20, &json, &length, &err), &err);
+    char size[64];
+    snprintf(size, sizeof size, "\"source_size\": \"%lld\"", (long long)sk_file_size("v.mp4"));
+    said_has(json, size);
+    sk_free(json);
     SAID_OK(&s, "track v.mp4 -m %s -o plain --no-report -f csv --threads 1 --no-cache", model);
     said_has(s.out, " tracks, ");
     SAID_OK(&s, "track v.mp4 -m %s -o find --find-only --threads 1 --no-cache",
