@@ -37,7 +37,7 @@ test_what_is_refused() {
 test_it_is_a_run() {
     run scene -o long.mp4 --seconds 5 --size 320x240 --animals 2 -q
     [ "$code" -eq 3 ] && return 0 # this build writes no video
-    "$skitter" track long.mp4 --detector background --no-report --no-cache --threads 1 -o seen -q &
+    "$skitter" track long.mp4 --detector background --no-report --no-cache --threads 1 -o open_to_all -q &
     local pid=$! locks=
     while kill -0 $pid 2>/dev/null && [ -z "$locks" ]; do locks=$(ls "$work/cache/runs" 2>/dev/null | grep -- "-$pid-"); done
     wait $pid
