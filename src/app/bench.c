@@ -31,6 +31,7 @@ enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3, ORDER_FRAMES = 4 };
 
 typedef struct opened_report {
     int32_t ok;
+    sk_status status;
     char problem[512];
     double open_ms, flops, weights_mb, activations_mb;
     char detail[256];
@@ -212,6 +213,7 @@ void sk_bench_serve(int fd)
     sk_status status = open_model(s, wish.runtime, &b, &err);
     opened.open_ms = (double)(sk_clock_ns() - begin) * 1e-6;
     opened.ok = status == SK_OK;
+    opened.status = status;
     snprintf(opened.problem, sizeof opened.problem, "%.511s", err.message);
     if (opened.ok && b.session) {
         const sk_session_info *info = sk_session_about(b.session);
@@ -304,9 +306,10 @@ static double peak_gflops(int32_t threads)
     return sum;
 }
 
-static void fail_result(sk_bench_result *r, const char *problem)
+static void fail_result(sk_bench_result *r, sk_status status, const char *problem)
 {
     r->failed = true;
+    r->status = status == SK_OK ? SK_ERR_RUNTIME : status;
     snprintf(r->problem, sizeof r->problem, "%.511s",
              problem[0] ? problem : "its process ended without a word");
 }
@@ -317,7 +320,7 @@ static int run_round(sk_child *c, sk_bench_result *r, double *samples)
     round_report report = {0};
     if (!sk_child_send(c->fd, &order, sizeof order) || !sk_child_receive(c->fd, &report, sizeof report) ||
         !report.ok) {
-        fail_result(r, report.problem);
+        fail_result(r, SK_ERR_RUNTIME, report.problem);
         return 0;
     }
     r->rss_mb = report.rss_mb;
@@ -364,10 +367,11 @@ static void open_children(const sk_bench_settings *s, sk_child *children, sk_ben
         snprintf(r->runtime, sizeof r->runtime, "%s", s->runtimes[i]);
         sk_error problem = {0};
         opened_report opened = {0};
-        if (start_child(s, s->runtimes[i], &children[i], &problem) != SK_OK) {
-            fail_result(r, problem.message);
+        sk_status started = start_child(s, s->runtimes[i], &children[i], &problem);
+        if (started != SK_OK) {
+            fail_result(r, started, problem.message);
         } else if (!sk_child_receive(children[i].fd, &opened, sizeof opened) || !opened.ok) {
-            fail_result(r, opened.problem);
+            fail_result(r, opened.status, opened.problem);
         } else {
             r->open_ms = opened.open_ms;
             memcpy(r->runtime, opened.runtime, sizeof r->runtime);
@@ -446,7 +450,7 @@ static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, s
     for (int32_t i = 0; i < s->n_runtimes; i++)
         if (!results[i].failed)
             return SK_OK;
-    return sk_fail(err, SK_ERR_RUNTIME, "%s", results[0].problem);
+    return sk_fail(err, results[0].status, "%s", results[0].problem);
 }
 
 sk_status sk_bench_run(const sk_bench_settings *s, sk_bench_result *results, char notice[512], sk_error *err)

@@ -38,6 +38,7 @@ typedef struct sk_bench_result {
     char precision[8];
     char device[160];
     bool failed;
+    sk_status status; /* why, where it failed: what another command would end with … */
     char problem[512];
     double open_ms;                   /* from the model's path to the end of the first run */
     double median_ms, min_ms, p99_ms; /* the network alone, on the device */

@@ -25,7 +25,7 @@ static const sk_option options[] = {
     {SK_CHOICE("precision", "P", "i8|mixed|fp8"), .fallback = "i8",
      .help =
          "i8: every convolution that can be but those that hurt most, of 4 % of the work, by measurement; "
-         "mixed: of a quarter of the work"},
+         "mixed: of a quarter of the work; fp8 is not built yet"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =
          "how far a value's 256 steps reach: where the error is least and a fifth further, over --percent "

@@ -59,4 +59,8 @@ out=$("$skitter" bench "$model" -n 2 --warmup 0 --no-frames 2>&1); status_is 0 $
 expect "$out" '^cpu  *[0-9.]*  *- ' "bench without frames leaves the column open"
 out=$("$skitter" bench "$model" --runtime nonsense,cpu -n 2 --warmup 0 --json 2>&1)
 expect "$out" '"error"' "bench explains the runtime that failed"
+# Where nothing ran, bench ends as every other command does.
+"$skitter" bench "$model" --runtime nonsense -n 1 >/dev/null 2>&1; status_is 2 $? "bench on a runtime of no such name"
+"$skitter" bench "$model" --runtime cpu --precision tf32 -n 1 >/dev/null 2>&1; status_is 3 $? "bench in what cpu has not"
+"$skitter" bench "$model" --runtime cpu --precision i8 -n 1 >/dev/null 2>&1; status_is 2 $? "bench of f32 in eight bits"
 exit $((failures > 0))

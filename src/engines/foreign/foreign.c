@@ -120,8 +120,11 @@ sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk
     bool halves = settings->precision == SK_PRECISION_F16 && settings->artifact; /* they are in the file */
     bool bytes = settings->precision == SK_PRECISION_I8 && sk_graph_is_quantised(graph);
     if (settings->precision != SK_PRECISION_F32 && !halves && !bytes)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: runs in f32 here, not in %s; set precision to f32",
-                       title, sk_precision_name(settings->precision));
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: does not compute this network in %s; set precision to f32, or to another that 'skitter "
+            "runtimes' lists for it",
+            title, sk_precision_name(settings->precision));
     for (int32_t i = 0; i < graph->n_outputs; i++)
         if (!sk_shape_known(&graph->values[graph->outputs[i]].shape))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the size of output %s depends on the data", title,
