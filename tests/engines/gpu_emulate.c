@@ -61,8 +61,10 @@ int gpu_emulate_major = 9; /* tests may change these */
 int gpu_emulate_minor;
 int gpu_emulate_shared = 227 * 1024; /* bytes a block may have */
 int gpu_emulate_fail_alloc;
-int gpu_emulate_simple;              /* 1: a device without tensor-core kernels, as AMD's are to us */
-int gpu_emulate_pinned;              /* 1: what callers hand in is pinned memory */
+int gpu_emulate_fail_launch; /* counts down: the launch of a graph that finds no memory */
+int gpu_emulate_late;        /* 1: a kernel that waits for flags begins only when something waits for it */
+int gpu_emulate_simple;      /* 1: a device without tensor-core kernels, as AMD's are to us */
+int gpu_emulate_pinned;      /* 1: what callers hand in is pinned memory */
 _Thread_local int gpu_emulate_early; /* kernels that were launched before what they read was there */
 int64_t gpu_emulate_live;            /* blocks allocated and not freed */
 
@@ -79,6 +81,10 @@ struct gpu_stream {
     int capture; /* which one */
     int n_waits, waits[MAX_DEPS];
     int64_t done_at; /* what is in it so far; ns */
+    gpu_piece late;  /* a kernel that has not begun yet: gpu_emulate_late */
+    size_t late_part;
+    const uint32_t *late_ready; /* null: none */
+    uint32_t late_value;
 };
 struct gpu_event {
     int op;
@@ -256,10 +262,11 @@ void gpu_stream_close(gpu_stream *stream)
     count_live(stream ? -1 : 0);
     free(stream);
 }
+static int pull_late(gpu_stream *stream);
 int gpu_stream_wait(gpu_stream *stream)
 {
     sleep_until(stream->done_at);
-    return 0;
+    return pull_late(stream);
 }
 int gpu_event_open(gpu_event **out, int timing)
 {
@@ -355,8 +362,16 @@ int gpu_copy_across_2d(void *to, size_t to_pitch, const void *from, size_t from_
 int gpu_pull(const gpu_piece *pieces, int32_t n, size_t part, const uint32_t *ready, uint32_t value,
              gpu_stream *stream)
 {
-    (void)stream;
     const int64_t end = now_ns() + 5000000000;
+    if (ready && gpu_emulate_late) {
+        if (stream->late_ready)
+            return 702; /* its flags are written anew: it would wait for ever */
+        stream->late = pieces[0];
+        stream->late_part = part;
+        stream->late_ready = ready;
+        stream->late_value = value;
+        return 0;
+    }
     gpu_emulate_early += ready != NULL;
     for (int32_t k = 0; k < n; k++)
         if ((((uintptr_t)pieces[k].to | (uintptr_t)pieces[k].from | pieces[k].pitch | part) & 15) != 0)
@@ -372,6 +387,18 @@ int gpu_pull(const gpu_piece *pieces, int32_t n, size_t part, const uint32_t *re
             memcpy((char *)pieces[k].to + at, (const char *)pieces[k].from + at, left < part ? left : part);
         }
     return 0;
+}
+static int pull_late(gpu_stream *stream)
+{
+    const uint32_t *ready = stream->late_ready;
+    stream->late_ready = NULL;
+    if (!ready)
+        return 0;
+    const int late = gpu_emulate_late;
+    gpu_emulate_late = 0;
+    const int error = gpu_pull(&stream->late, 1, stream->late_part, ready, stream->late_value, stream);
+    gpu_emulate_late = late;
+    return error;
 }
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 {
@@ -709,6 +736,11 @@ int gpu_graph_launch(gpu_graph *graph, gpu_stream *stream)
     const int32_t number = atomic_fetch_add(&devices[current].launches, 1) + 1;
     if (devices[current].lost_from && number >= devices[current].lost_from)
         return 700;
+    if (gpu_emulate_fail_launch && --gpu_emulate_fail_launch == 0)
+        return 2;
+    const int error = pull_late(stream);
+    if (error)
+        return error;
     if (devices[current].takes > 0)
         stream->done_at = device_runs(stream->done_at, number == devices[current].busy_at);
     if (idle)

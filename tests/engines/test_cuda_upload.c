@@ -12,6 +12,7 @@ extern const sk_engine gpu_engine;
 extern int gpu_emulate_pinned;
 extern _Thread_local int gpu_emulate_early;
 extern int64_t gpu_emulate_live;
+extern int gpu_emulate_fail_launch, gpu_emulate_late;
 
 enum { SIDE = 32, BATCH = 3 };
 
@@ -205,11 +206,53 @@ static void test_parts(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+/* A launch fails behind a kernel that waits for its parts: nothing of that is left when the submit returns, and the next one works. */
+static void test_failed_launch(void **state)
+{
+    enum { WIDE = 416 };
+    (void)state;
+    sk_error err = {0};
+    sk_graph *g = network(WIDE);
+    const sk_shape shape = sk_shape_of(4, BATCH, 3, WIDE, WIDE);
+    sk_session_settings s = plain_settings();
+    sk_session *session = NULL;
+    sk_tensor out;
+    const size_t bytes = (size_t)BATCH * WIDE * WIDE * 3;
+    uint8_t *pictures = malloc(bytes);
+    s.threads = 3;
+    s.slots = 2;
+    assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_capture(session, &err), &err);
+    gpu_session *own = (gpu_session *)session;
+    const sk_session_input in = {.data = pictures};
+    gpu_emulate_late = 1;
+    for (int round = 0; round < 3; round++) {
+        memset(pictures, 11 * (round + 1), bytes);
+        gpu_emulate_early = 0;
+        gpu_emulate_fail_launch = 1;
+        assert_int_equal(sk_session_submit(session, &in, 1, &err), SK_ERR_MEMORY);
+        assert_true(round > 0 ||
+                    gpu_emulate_early == 1); /* later the others may be late, and nothing is launched early */
+        assert_false(own->lost);
+        memset(pictures, 13 * (round + 1), bytes);
+        assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
+        const uint8_t *device =
+            own->slots[own->base.last_slot].device + own->plan.buffers[own->plan.inputs[0]].offset;
+        assert_memory_equal(device, pictures, bytes);
+    }
+    gpu_emulate_late = 0;
+    free(pictures);
+    sk_session_close(&session);
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 int main(void)
 {
     static int one = 1, three = 3;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_other_rules),
                                        cmocka_unit_test_prestate(test_parts, &one),
-                                       cmocka_unit_test_prestate(test_parts, &three)};
+                                       cmocka_unit_test_prestate(test_parts, &three),
+                                       cmocka_unit_test(test_failed_launch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -532,6 +532,15 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
     return launch_rest(s, slot, err);
 }
 
+/* Of a submit that failed half way something may be on its way: copies out of the caller's memory, and a kernel whose flags the
+ * next submit would write anew before it has seen them. */
+static void wait_for_pieces(gpu_session *s, int32_t slot)
+{
+    gpu_stream *const streams[] = {s->up, s->slots[slot].compute, s->down};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams && !s->lost; i++)
+        (void)!gpu_check(s, gpu_stream_wait(streams[i]), "wait", NULL);
+}
+
 static sk_status engine_submit(sk_session *session, int32_t slot, const sk_session_input *inputs,
                                sk_error *err)
 {
@@ -540,14 +549,14 @@ static sk_status engine_submit(sk_session *session, int32_t slot, const sk_sessi
         return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
     s->overlapped = s->base.submitted != s->base.waited;
-    if (s->overlapped)
-        return run_submit(s, slot, inputs, err);
-    /* nothing to overlap with: all in one stream, where nobody waits for another's event */
     gpu_stream *const up = s->up, *const down = s->down;
-    s->up = s->down = s->slots[slot].compute;
+    if (!s->overlapped) /* all in one stream, where nobody waits for another's event */
+        s->up = s->down = s->slots[slot].compute;
     const sk_status status = run_submit(s, slot, inputs, err);
     s->up = up;
     s->down = down;
+    if (status != SK_OK)
+        wait_for_pieces(s, slot);
     return status;
 }
 

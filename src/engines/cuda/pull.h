@@ -20,7 +20,8 @@ typedef struct gpu_piece {
 } gpu_piece;
 
 /* In parts of `part` bytes, a multiple of 16. `ready`, for one piece of one row only: null, or a flag in pinned memory for each part, which is
- * read once its flag is `value`; whoever writes the flags must not wait for the device meanwhile. */
+ * read once its flag is `value`; whoever writes the flags must not wait for the device meanwhile, and writes the next value only when
+ * the device is through with this one. */
 int gpu_pull(const gpu_piece *pieces, int32_t n, size_t part, const uint32_t *ready, uint32_t value,
              gpu_stream *stream);
 
