@@ -95,6 +95,9 @@ static sk_status open_named(search *s, const char *named, sk_error *err)
     if (!sk_file_exists(named))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s=%s: there is no such file or folder; correct or unset it",
                        s->wish->variable, named);
+    if (!sk_file_is_regular(named)) /* the loader would wait for a pipe's other end */
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s=%s: neither a file nor a folder; correct or unset it",
+                       s->wish->variable, named);
     char *whole =
         realpath(named, NULL); /* without a slash the loader would look elsewhere than was checked here */
     try_file(s, whole ? whole : named);

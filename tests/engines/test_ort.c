@@ -9,6 +9,7 @@
 #include "graph/builder.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 /* ONNX Runtime through its function table; and libraries that are not ONNX Runtime, or not one that works. */
 
@@ -27,6 +28,10 @@ static void test_wrong_libraries(void **state)
     (void)state;
     refuses(VARIABLE, "/nowhere/libonnxruntime.so", "no such file");
     refuses(VARIABLE, test_folder(), "pip install onnxruntime");
+    char pipe[4200];
+    snprintf(pipe, sizeof pipe, "%s/pipe", test_folder());
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    refuses(VARIABLE, pipe, "neither a file nor a folder");
     refuses(VARIABLE, test_source("VERSION"), "could not be loaded");
     refuses(VARIABLE, fake("empty"), "no OrtGetApiBase");
     refuses(VARIABLE, fake("no_base"), "gives nothing");
