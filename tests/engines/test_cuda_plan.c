@@ -211,11 +211,24 @@ static sk_graph *switch_graph(const sk_shape *shape)
 static void test_switches(void **state)
 {
     (void)state;
-    assert_int_equal(gpu_switched_off(NULL), 0);
-    assert_int_equal(gpu_switched_off("halos,,xpdl"), 0);
-    assert_int_equal(gpu_switched_off("pdl"), GPU_WITHOUT_PDL);
-    assert_int_equal(gpu_switched_off("sites,tensor,wgmma"),
-                     GPU_WITHOUT_SITES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
+    static const struct {
+        const char *words;
+        uint32_t off;
+    } known[] = {{NULL, 0},
+                 {"", 0},
+                 {",,", 0},
+                 {"pdl", GPU_WITHOUT_PDL},
+                 {"pull,", GPU_WITHOUT_PULL},
+                 {"sites,tensor,,wgmma", GPU_WITHOUT_SITES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA}};
+    sk_error err = {0};
+    uint32_t off;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        assert_ok(gpu_switched_off(known[i].words, &off, &err), &err);
+        assert_int_equal(off, known[i].off);
+    }
+    assert_int_equal(gpu_switched_off("pdl,halos", &off, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "'halos' is none of tensor, halo, "));
+    assert_int_equal(gpu_switched_off("hal", &off, &err), SK_ERR_ARG);
     const sk_shape shape = sk_shape_of(4, 1, 3, 12, 12), few = sk_shape_of(4, 1, 3, 8, 8);
     sk_graph *g = switch_graph(&shape), *small = switch_graph(&few);
     assert_true(steps_by("halo", g, &shape) > 0);
@@ -529,6 +542,20 @@ static void test_remembered_tiles(void **state)
     fputs("zzzz not a line\n", f);
     fclose(f);
     assert_true(worst_pcc(g, &shape, &s, x) > 0.9995);
+    /* full of others' choices: room is made */
+    f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 20000; i++)
+        fprintf(f, "%x a\n", i);
+    fclose(f);
+    assert_true(worst_pcc(g, &shape, &s, x) > 0.9995);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    int all = 0, ours = 0;
+    for (; fgets(line, sizeof line, f); all++)
+        ours += strcmp(line + 16, " a\n") != 0;
+    fclose(f);
+    assert_true(ours > 0 && all <= 10000 + ours);
     free(x);
     sk_graph_close(&g);
 }

@@ -451,7 +451,7 @@ static sk_status engine_open(const sk_graph *graph, const sk_session_settings *s
     SK_TRY_GOTO(gpu_check(s, gpu_use(settings->device), "the chosen GPU cannot be used", err));
     SK_TRY_GOTO(
         gpu_check(s, gpu_device_about(settings->device, &s->about), "the chosen GPU cannot be used", err));
-    s->plan.without = gpu_switched_off(getenv("SKITTER_CUDA_WITHOUT"));
+    SK_TRY_GOTO(gpu_switched_off(getenv("SKITTER_CUDA_WITHOUT"), &s->plan.without, err));
     s->plan.tune = sk_options_on(GPU_ENGINE_NAME, sk_gpu_options, settings->options, "tune");
     s->plan.device_major = s->about.major;
     s->plan.device_minor = s->about.minor;

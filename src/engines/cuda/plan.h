@@ -136,7 +136,8 @@ enum {
     GPU_WITHOUT_LIMITS = 1 << 12,   /* pairs also where too few pixels make them slower: for checks */
     GPU_WITHOUT_PULL = 1 << 13      /* nothing is copied by kernels, nor launched before its input is there */
 };
-uint32_t gpu_switched_off(const char *words); /* null: nothing */
+/* Null: nothing. A word that is none fails: whoever measures would measure what he did not mean. */
+sk_status gpu_switched_off(const char *words, uint32_t *off, sk_error *err) SK_MUST_CHECK;
 
 typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */

@@ -66,6 +66,22 @@ static uint64_t step_key(const memo *m, const gpu_step *step, int32_t products)
     return sk_hash_xxh3(fields, sizeof fields, m->machine);
 }
 
+/* Where there is no room, the older half goes. */
+static void add(memo *m, uint64_t key, const char *tile)
+{
+    sk_error ignored;
+    if (m->count == MAX_ENTRIES) { /* else all that is new would be timed again at every open */
+        m->count /= 2;
+        memmove(m->entries, m->entries + m->count, m->count * sizeof *m->entries);
+    }
+    if (sk_array_reserve((void **)&m->entries, &m->capacity, m->count + 1, sizeof *m->entries, MAX_ENTRIES,
+                         &ignored) != SK_OK)
+        return;
+    entry *e = &m->entries[m->count++];
+    e->key = key;
+    snprintf(e->tile, sizeof e->tile, "%s", tile);
+}
+
 static entry *find(const memo *m, uint64_t key)
 {
     for (size_t i = 0; i < m->count; i++)
@@ -77,15 +93,10 @@ static entry *find(const memo *m, uint64_t key)
 static void keep(memo *m, uint64_t key, const char *tile)
 {
     entry *e = find(m, key);
-    sk_error ignored;
-    if (!e) {
-        if (sk_array_reserve((void **)&m->entries, &m->capacity, m->count + 1, sizeof *e, MAX_ENTRIES,
-                             &ignored) != SK_OK)
-            return;
-        e = &m->entries[m->count++];
-        e->key = key;
-    }
-    snprintf(e->tile, sizeof e->tile, "%s", tile);
+    if (e)
+        snprintf(e->tile, sizeof e->tile, "%s", tile);
+    else
+        add(m, key, tile);
 }
 
 static void memo_open(gpu_session *s, memo *m)
@@ -108,7 +119,7 @@ static void memo_open(gpu_session *s, memo *m)
         if (end)
             *end++ = '\0';
         if (sscanf(line, "%16" SCNx64 " %47s", &key, tile) == 2)
-            keep(m, key, tile);
+            add(m, key, tile); /* we write none twice */
         line = end;
     }
     sk_free(text);
