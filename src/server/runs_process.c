@@ -34,7 +34,8 @@ sk_status sk_page_run_start(sk_runs *runs, sk_page_run *run, sk_error *err)
     int log = -1, events = -1, high = -1;
     char *picture = sk_runs_path(runs, run->id, ".jpg");
     sk_page_run_forget(run);
-    if (picture)
+    if (picture &&
+        run->started_ms == 0) /* of one that goes on, a page may be asking for the last one just now */
         (void)unlink(picture);
     SK_TRY_GOTO(picture ? sk_wish_add(&words, err, "skitter") : sk_fail_memory(err, 64));
     SK_TRY_GOTO(sk_wish_add(&words, err, "%s", run->wish.command));
