@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | tiles WORD | bytes [small] | attention | found [small] | sleap [small] | cycles N |
+ * usage: cuda_check [small | tiles WORD | bytes [small] | fp8 [small] | attention | found [small] | sleap [small] | cycles N |
  *                    model PATH SIDE | memory PATH] */
 #include "../settings_for.h"
 #include "found_check.h"
@@ -42,15 +42,21 @@ static void judge_exact(const char *name, int32_t tile, double d)
     judge(name, gpu_config_at(tile)->name, d, EXACT_LIMIT);
 }
 
+static void judge_f8(const char *name, int32_t tile, double d)
+{
+    judge(name, gpu_config_at(tile)->name, d * TILE_LIMIT / F8_LIMIT, TILE_LIMIT);
+}
+
 static void judge_step(const char *name, int32_t tile, double d)
 {
     judge(name, gpu_config_at(tile)->name, d * TILE_LIMIT / STEP_LIMIT, TILE_LIMIT);
 }
 
 /* Eight bits: every tile, depthwise convolutions and what moves bytes. */
-static void check_bytes(bool small)
+static void check_bytes(bool small, bool f8)
 {
     const int before = checked, bad = failed;
+    in_f8 = f8;
     static const layer deep[] = {{64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 64, 0},
                                  {64, 64, 3, 1, 80, 80, 1, SK_UNARY_SILU, 64, 0},
                                  {32, 32, 3, 1, 41, 43, 0, 0, 32, 0}};
@@ -59,31 +65,33 @@ static void check_bytes(bool small)
         layer l = layers[i];
         if (small)
             l.h = l.w = 11;
-        check_byte_layer(&l, small ? 1 : 3, judge_step, judge_layer);
+        check_byte_layer(&l, small ? 1 : 3, judge_step, f8 ? judge_f8 : judge_layer);
     }
     for (size_t i = 0; i < sizeof deep / sizeof deep[0]; i++)
         for (int batch = 1; batch <= (small ? 1 : 17); batch += 16) {
             const sk_shape shape = sk_shape_of(4, batch, deep[i].cin, deep[i].h, deep[i].w);
-            const double d = byte_difference(byte_graph(&deep[i], true), shape, STEP, kinds);
+            const double d = byte_difference(byte_graph(&deep[i], true), shape, byte_step(), kinds);
             judge("depthwise", "bytes", d * TILE_LIMIT / STEP_LIMIT, TILE_LIMIT);
         }
     for (int side = 64; side <= 320; side += 256)
         for (int c = 16; c <= 64; c *= 2)
             judge("first", "to bytes",
-                  first_difference(c, side, c == 32 ? SK_UNARY_RELU : SK_UNARY_SILU, STEP) * TILE_LIMIT /
-                      STEP_LIMIT,
+                  first_difference(c, side, c == 32 ? SK_UNARY_RELU : SK_UNARY_SILU, byte_step()) *
+                      TILE_LIMIT / STEP_LIMIT,
                   TILE_LIMIT);
     judge("1x1 and half the size", "bytes",
-          byte_difference(doubled_graph(64), sk_shape_of(4, small ? 1 : 9, 64, 24, 20), 0, kinds) / 10,
+          byte_difference(doubled_graph(64), sk_shape_of(4, small ? 1 : 9, 64, 24, 20), 0, kinds) *
+              TILE_LIMIT / byte_limit(),
           TILE_LIMIT);
     for (int odd = 0; odd < 2; odd++)
         for (int batch = 1; batch <= 33; batch += 32)
             judge("split, pooled, doubled, joined", odd ? "bytes, odd" : "bytes",
                   byte_difference(moving_graph(64, odd), sk_shape_of(4, small ? 1 : batch, 64, 20, 24), 0,
-                                  kinds) /
-                      10,
+                                  kinds) *
+                      TILE_LIMIT / byte_limit(),
                   TILE_LIMIT);
-    printf("bytes: %d checks, %d bad\n", checked - before, failed - bad);
+    printf("%s: %d checks, %d bad\n", f8 ? "fp8" : "bytes", checked - before, failed - bad);
+    in_f8 = false;
 }
 
 static void check_attention(bool small)
@@ -286,8 +294,8 @@ int main(int argc, char **argv)
         check_layers(true);
         return failed != 0 || checked == 0;
     }
-    if (strcmp(what, "bytes") == 0) {
-        check_bytes(argc > 2);
+    if (strcmp(what, "bytes") == 0 || strcmp(what, "fp8") == 0) {
+        check_bytes(argc > 2, strcmp(what, "fp8") == 0);
         return failed != 0;
     }
     if (strcmp(what, "attention") == 0) { /* and the other kernels that are no tiles */
@@ -307,7 +315,8 @@ int main(int argc, char **argv)
         return check_sleap(argc > 2 && strcmp(argv[2], "small") == 0);
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
-        check_bytes(true);
+        check_bytes(true, false);
+        check_bytes(true, true);
         check_attention(true);
         check_depthwise(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
@@ -319,7 +328,8 @@ int main(int argc, char **argv)
         return failed != 0;
     }
     check_layers(false);
-    check_bytes(false);
+    check_bytes(false, false);
+    check_bytes(false, true);
     check_attention(false);
     check_depthwise(false);
     check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);

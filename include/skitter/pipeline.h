@@ -163,7 +163,7 @@ typedef struct sk_pipeline_settings {
      * core (up to 8, and no more than a quarter of the machine's memory takes) or GPU, "cpu:numa" one of each memory node,
      * "cuda:0,cuda:1" takes two GPUs. */
     const char *devices;
-    /* "f32", "tf32", "f16", "bf16", "i8"; default: what the runtime usually computes in */
+    /* "f32", "tf32", "f16", "bf16", "i8", "fp8"; default: what the runtime usually computes in */
     const char *precision;
     /* the runtime's own, "key=value" by commas; docs/runtimes.md lists them; unknown: refused */
     const char *options;

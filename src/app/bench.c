@@ -398,24 +398,54 @@ static void summarise(sk_bench_result *r, double *samples, size_t count, double 
     r->peak_percent = peak > 0 ? 100 * r->gflops / peak : 0;
 }
 
-/* One of them a runtime after the other, round by round; taken[i] of runtime i's samples count. */
+/* What is measured of every runtime: `capacity` samples each, of which taken[i] count. */
+typedef struct measured {
+    double *samples;
+    size_t capacity;
+    size_t taken[SK_BENCH_MAX_RUNTIMES];
+} measured;
+
+/* Rounds of one kind, a runtime after the other; without `into` they warm up. */
 static void run_rounds(const sk_bench_settings *s, sk_child *children, sk_bench_result *results,
-                       int (*one)(sk_child *, sk_bench_result *, double *), double *samples, size_t *taken)
+                       int (*one)(sk_child *, sk_bench_result *, double *), int32_t rounds, measured *into)
 {
-    const size_t capacity = (size_t)s->iterations + RUNS_A_ROUND;
-    const int32_t warmup_rounds = (s->warmup + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
-    const int32_t rounds = warmup_rounds + (s->iterations + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
-    memset(taken, 0, (size_t)s->n_runtimes * sizeof *taken);
+    double unused[RUNS_A_ROUND];
     for (int32_t round = 0; round < rounds; round++)
         for (int32_t i = 0; i < s->n_runtimes; i++) {
             if (results[i].failed)
                 continue;
-            double *at = samples + (size_t)i * capacity + (round < warmup_rounds ? 0 : taken[i]);
+            double *at = into ? into->samples + (size_t)i * into->capacity + into->taken[i] : unused;
             const int n = one(&children[i], &results[i], at);
-            taken[i] += round < warmup_rounds ? 0 : (size_t)n;
+            if (into)
+                into->taken[i] += (size_t)n;
         }
+}
+
+static size_t counted(const sk_bench_settings *s, const measured *m, int32_t i)
+{
+    return m->taken[i] > (size_t)s->iterations ? (size_t)s->iterations : m->taken[i];
+}
+
+/* Half of the network's rounds, the frames', the other half: a machine that gets slower or faster meanwhile does so for both
+ * figures. */
+static void run_all_rounds(const sk_bench_settings *s, sk_child *children, sk_bench_result *results,
+                           measured *network, measured *frames)
+{
+    const int32_t warmup = (s->warmup + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    const int32_t rounds = (s->iterations + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    const int32_t before = s->frames ? (rounds + 1) / 2 : rounds;
+    double rss_mb[SK_BENCH_MAX_RUNTIMES];
+    run_rounds(s, children, results, run_round, warmup, NULL);
+    run_rounds(s, children, results, run_round, before, network);
     for (int32_t i = 0; i < s->n_runtimes; i++)
-        taken[i] = taken[i] > (size_t)s->iterations ? (size_t)s->iterations : taken[i];
+        rss_mb[i] = results[i].rss_mb; /* the network's, before the frames' pipeline is there as well */
+    if (s->frames) {
+        run_rounds(s, children, results, run_frames, warmup, NULL);
+        run_rounds(s, children, results, run_frames, rounds, frames);
+    }
+    run_rounds(s, children, results, run_round, rounds - before, network);
+    for (int32_t i = 0; i < s->n_runtimes; i++)
+        results[i].rss_mb = rss_mb[i];
 }
 
 static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, sk_error *err)
@@ -424,29 +454,26 @@ static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, s
     SK_CHECK_ARG(s->iterations >= 1 && s->batch >= 1, err);
     sk_child children[SK_BENCH_MAX_RUNTIMES] = {0};
     double flops[SK_BENCH_MAX_RUNTIMES] = {0};
-    size_t taken[SK_BENCH_MAX_RUNTIMES] = {0};
-    size_t capacity = (size_t)s->iterations + RUNS_A_ROUND;
-    double *samples = sk_calloc(capacity * (size_t)s->n_runtimes, sizeof *samples);
-    if (!samples)
-        return sk_fail_memory(err, capacity * sizeof *samples);
+    const size_t capacity = (size_t)s->iterations + RUNS_A_ROUND, all = capacity * (size_t)s->n_runtimes;
+    measured network = {.samples = sk_calloc(2 * all, sizeof(double)), .capacity = capacity},
+             frames = network;
+    if (!network.samples)
+        return sk_fail_memory(err, 2 * all * sizeof(double));
+    frames.samples += all;
     memset(results, 0, (size_t)s->n_runtimes * sizeof *results);
     open_children(s, children, results, flops);
-    run_rounds(s, children, results, run_round, samples, taken);
+    run_all_rounds(s, children, results, &network, &frames);
     double peak = peak_gflops(s->threads);
-    for (int32_t i = 0; i < s->n_runtimes; i++)
-        summarise(&results[i], samples + (size_t)i * capacity, taken[i], flops[i], peak);
-    if (s->frames) {
-        run_rounds(s, children, results, run_frames, samples, taken);
-        for (int32_t i = 0; i < s->n_runtimes; i++)
-            if (taken[i] > 0)
-                results[i].frame_ms = sk_samples_summarize(samples + (size_t)i * capacity, taken[i]).median;
-    }
     for (int32_t i = 0; i < s->n_runtimes; i++) {
+        const size_t at = (size_t)i * capacity, n = counted(s, &frames, i);
+        summarise(&results[i], network.samples + at, counted(s, &network, i), flops[i], peak);
+        if (n > 0)
+            results[i].frame_ms = sk_samples_summarize(frames.samples + at, n).median;
         if (s->layers && !results[i].failed)
             fetch_layers(&children[i], &results[i]);
         end_child(&children[i]);
     }
-    sk_free(samples);
+    sk_free(network.samples);
     for (int32_t i = 0; i < s->n_runtimes; i++)
         if (!results[i].failed)
             return SK_OK;

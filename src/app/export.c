@@ -77,6 +77,7 @@ static sk_status write_record(const sk_model *model, const sk_onnx_settings *s, 
     snprintf(key.form, sizeof key.form, "onnx");
     snprintf(key.precision, sizeof key.precision, "%s",
              s->half                               ? "f16"
+             : sk_graph_is_f8(model->graph)        ? "fp8"
              : sk_graph_is_quantised(model->graph) ? "i8"
                                                    : "f32");
     snprintf(key.heads, sizeof key.heads, "%s", sk_model_artifact_heads(model));

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "formats/skq.h"
 #include "models/onnx_export.h"
 #include "runner/network.h"
@@ -19,7 +20,8 @@
  * did, or so much of the work is in f32. The second's are the first's and more: it hurts no more. */
 static const struct {
     double hurt, work;
-} limits[] = {[SK_QUANTIZE_I8] = {0.45, 0.04}, [SK_QUANTIZE_MIXED] = {0.25, 0.25}};
+} limits[] = {
+    [SK_QUANTIZE_I8] = {0.45, 0.04}, [SK_QUANTIZE_MIXED] = {0.25, 0.25}, [SK_QUANTIZE_FP8] = {0.35, 0.15}};
 
 void sk_quantize_defaults(sk_quantize_settings *settings)
 {
@@ -60,6 +62,13 @@ static sk_status check_place(const char *path, sk_error *err)
     return status;
 }
 
+static sk_status refuse_existing(const sk_quantize_settings *s, sk_error *err)
+{
+    if (sk_file_exists(s->output) && !s->overwrite)
+        return sk_fail(err, SK_ERR_BUSY, "%s: is there already; --overwrite replaces it", s->output);
+    return SK_OK;
+}
+
 static sk_status check(const sk_quantize_settings *s, sk_error *err)
 {
     if (!s->model || !s->data || !s->output)
@@ -68,9 +77,30 @@ static sk_status check(const sk_quantize_settings *s, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "%s: a model in eight bits has a name that ends in %s", s->output,
                        SK_SKQ_EXTENSION);
     SK_TRY(check_place(s->output, err));
-    if (sk_file_exists(s->output) && !s->overwrite)
-        return sk_fail(err, SK_ERR_BUSY, "%s: is there already; --overwrite replaces it", s->output);
+    SK_TRY(refuse_existing(s, err));
     return s->report ? check_place(s->report, err) : SK_OK;
+}
+
+/* Held until the file is there: of two that make it at once the later would win, without a word to either. */
+static sk_status hold_place(const char *output, sk_lock **out, sk_error *err)
+{
+    char *folder = sk_path_folder(output), *path = NULL;
+    sk_lock_holder holder = {0};
+    sk_text name = {0};
+    sk_text_appendf(&name, ".%s.skitter.lock", sk_path_name(output));
+    sk_status status = sk_text_status(&name, err);
+    path = status == SK_OK && folder ? sk_path_join(folder, sk_text_get(&name)) : NULL;
+    if (!path)
+        status = sk_fail_memory(err, strlen(output));
+    else
+        status = sk_lock_open(path, 0, out, &holder, err);
+    if (status == SK_ERR_BUSY)
+        status = sk_fail(err, SK_ERR_BUSY,
+                         "%s: is being made by process %lld, '%s'. Wait for it, stop it or give another -o",
+                         output, (long long)holder.pid, holder.command);
+    sk_text_free(&name);
+    sk_free_all(folder, path);
+    return status;
 }
 
 static sk_status check_model(const sk_model *model, sk_error *err)
@@ -133,6 +163,9 @@ static sk_status choose_kept(sk_quantize_job *job, uint8_t *stays, sk_quantize_r
     double rest = all, hurt = limits[job->s->precision].hurt, most = total * limits[job->s->precision].work;
     for (int32_t i = 0; i + 1 < n && rest > all * hurt; i++) {
         int32_t layer = order[i].layer;
+        const sk_node *node = &job->graph->nodes[job->plan->layers[layer].node];
+        if (job->s->precision == SK_QUANTIZE_FP8 && sk_quantise_is_depthwise(job->graph, node))
+            continue; /* its weights are as they were, and what it reads is what others read */
         if (spent + work[layer] > most)
             break;
         spent += work[layer];
@@ -173,6 +206,7 @@ static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quan
     sk_model *again = NULL; /* as any reader will */
     SK_TRY_GOTO(sk_model_open_bytes(file, length, job->s->output, SK_HEADS_AUTO, &again, err));
     sk_model_close(&again);
+    SK_TRY_GOTO(refuse_existing(job->s, err)); /* somebody else may have put one there meanwhile */
     SK_TRY_GOTO(sk_file_replace(job->s->output, file, length, err));
     report->bytes = (int64_t)length;
 done:
@@ -194,6 +228,25 @@ static sk_status write_report(const sk_quantize_settings *s, const sk_quantize_r
         status = sk_file_replace(s->report, sk_text_get(&text), strlen(sk_text_get(&text)), err);
     sk_text_free(&text);
     return status;
+}
+
+void sk_quantize_judge(const sk_quantize_settings *s, sk_quantize_report *report)
+{
+    const sk_quantised *q = &report->about;
+    report->notice[0] = '\0';
+    if (!q->measured)
+        snprintf(
+            report->notice, sizeof report->notice,
+            "what eight bits lose is not known: nothing was found in the %d frames it was measured on. Give "
+            "frames with animals in them (--data), more of them (--frames) or a lower %s",
+            q->loss.frames, s->finder || s->detections ? "--conf or --peak-threshold" : "--conf");
+    else if (q->loss.percent > SK_QUANTIZE_LOSS_LARGE)
+        snprintf(
+            report->notice, sizeof report->notice,
+            "eight bits lose %.1f %% of what f32 finds, which is much. Made from %d frames: more of them "
+            "(--frames %d), like those it will see (--data), help most%s; else use the model as it was",
+            q->loss.percent, q->frames, q->frames < 100 ? 100 : 2 * q->frames,
+            s->precision == SK_QUANTIZE_MIXED ? "" : ", then --precision mixed");
 }
 
 void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
@@ -222,7 +275,10 @@ void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
         const sk_quantize_row *r = &report->rows[i];
         sk_json_object(json);
         sk_json_key_string(json, "name", r->name);
-        sk_json_key_string(json, "precision", r->kept ? "f32" : "i8");
+        sk_json_key_string(json, "precision",
+                           r->kept                                       ? "f32"
+                           : strcmp(report->about.precision, "fp8") == 0 ? "fp8"
+                                                                         : "i8");
         sk_json_key_floats(json, {"error", r->error}, {"weight_error", r->weight_error},
                            {"low", (double)r->low}, {"high", (double)r->high});
         if (r->sensitivity > 0)
@@ -249,7 +305,10 @@ static sk_status make_rows(const sk_quantize_job *job, sk_quantize_report *repor
 static void about(const sk_quantize_job *job, sk_quantised *q)
 {
     const sk_quantize_settings *s = job->s;
-    snprintf(q->precision, sizeof q->precision, "%s", s->precision == SK_QUANTIZE_MIXED ? "mixed" : "i8");
+    snprintf(q->precision, sizeof q->precision, "%s",
+             s->precision == SK_QUANTIZE_FP8     ? "fp8"
+             : s->precision == SK_QUANTIZE_MIXED ? "mixed"
+                                                 : "i8");
     snprintf(q->source, sizeof q->source, "%.255s", sk_path_name(job->model->path));
     snprintf(q->source_sha256, sizeof q->source_sha256, "%s", job->model->content_hash);
     snprintf(q->data, sizeof q->data, "%.255s", sk_path_name(s->data));
@@ -289,10 +348,12 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     sk_model *model = NULL;
     sk_graph *eight_bits = NULL, *simulated = NULL;
     uint8_t *stays = NULL;
+    sk_lock *lock = NULL;
     sk_status status = SK_OK;
     int64_t begin = sk_clock_ns();
     memset(report, 0, sizeof *report);
     SK_TRY(check(settings, err));
+    SK_TRY(hold_place(settings->output, &lock, err));
     SK_TRY_GOTO(sk_model_open_heads(settings->model, settings->heads, &model, err));
     job.model = model;
     SK_TRY_GOTO(check_model(model, err));
@@ -318,8 +379,10 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(write_file(&job, eight_bits, report, err));
     if (settings->report)
         SK_TRY_GOTO(write_report(settings, report, err));
+    sk_quantize_judge(settings, report);
     report->seconds = (double)(sk_clock_ns() - begin) * 1e-9;
 done:
+    sk_lock_remove(&lock);
     sk_graph_close(&eight_bits);
     sk_graph_close(&simulated);
     job_free(&job);

@@ -6,11 +6,13 @@
 #include "models/model.h"
 
 /* A model in eight bits, made from one in f32 and frames like those it will see; with what that costs, measured on frames
- * that were not used. The same model, frames and settings give the same bytes. */
+ * that were not used. The same model, frames and settings give the same bytes. While one is being made, a second into the
+ * same file is SK_ERR_BUSY. */
 
 typedef enum sk_quantize_precision {
     SK_QUANTIZE_I8 = 0, /* every convolution that can be, but few that hurt most, by measurement */
-    SK_QUANTIZE_MIXED   /* more of these stay in f32 */
+    SK_QUANTIZE_MIXED,  /* more of these stay in f32 */
+    SK_QUANTIZE_FP8     /* as the first, in e4m3 instead of steps of one size */
 } sk_quantize_precision;
 
 typedef struct sk_quantize_settings {
@@ -37,6 +39,9 @@ typedef struct sk_quantize_settings {
 
 void sk_quantize_defaults(sk_quantize_settings *settings);
 
+/* A loss above this many percent deserves a word: models made from fitting frames lose one to four. */
+#define SK_QUANTIZE_LOSS_LARGE 10.0
+
 /* A convolution, in the order of the network. */
 typedef struct sk_quantize_row {
     char name[64];
@@ -62,11 +67,14 @@ typedef struct sk_quantize_report {
     double seconds;
     char truth_of[32];          /* "boxes", …; "": there was no truth */
     sk_quantize_score truth[2]; /* of f32, and of eight bits */
-    char computed_by[64];       /* what measured: "cpu, i8", or "cpu, i8 by f32" */
+    char computed_by[64];       /* what measured: "cpu, i8", or "cpu, i8 by f32", "cpu, fp8 by f32" */
+    char notice[400]; /* what a person should know before using the file, and what helps; "": nothing */
 } sk_quantize_report;
 
 sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report,
                           sk_error *err) SK_MUST_CHECK;
+/* Fills report->notice by what was measured. */
+void sk_quantize_judge(const sk_quantize_settings *settings, sk_quantize_report *report);
 void sk_quantize_report_free(sk_quantize_report *report);
 /* The report as JSON: what the file says of itself, and every layer. */
 void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json);

@@ -222,16 +222,24 @@ done:
     return status;
 }
 
-/* As far as a layer's own 256 steps would reach. */
+static sk_quantise_scale scale_of(const sk_quantize_job *job, const sk_range *range)
+{
+    const sk_quantize_settings *s = job->s;
+    return s->precision == SK_QUANTIZE_FP8 ? sk_range_f8_scale(range, s->ranges, s->percent)
+                                           : sk_range_scale(range, s->ranges, s->percent);
+}
+
+/* As far as a layer's own 256 steps would reach; of fp8, as far as was seen. */
 static void keep_reach(const sk_quantize_job *job, const watching *w, sk_quantize_report *report)
 {
     for (int32_t i = 0; i < job->plan->n_layers; i++) {
         int32_t at = find_watched(w, job->graph->nodes[job->plan->layers[i].node].out[0]);
         if (at < 0 || !w->items[at].own)
             continue;
-        sk_quantise_scale s = sk_range_scale(w->items[at].own, job->s->ranges, job->s->percent);
-        report->rows[i].low = -(float)s.zero * s.scale;
-        report->rows[i].high = (float)(255 - s.zero) * s.scale;
+        const bool f8 = job->s->precision == SK_QUANTIZE_FP8;
+        sk_quantise_scale s = scale_of(job, w->items[at].own);
+        report->rows[i].low = f8 ? w->items[at].own->low : -(float)s.zero * s.scale;
+        report->rows[i].high = f8 ? w->items[at].own->high : (float)(255 - s.zero) * s.scale;
     }
 }
 
@@ -248,7 +256,7 @@ static sk_status keep_numbers(sk_quantize_job *job, watching *w, sk_error *err)
                            ? SK_OK
                            : sk_fail_memory(err, job->graph->n_values * sizeof *job->scales);
     for (int32_t g = 0; g < plan->n_groups && status == SK_OK; g++)
-        groups[g] = sk_range_scale(&w->ranges[g], job->s->ranges, job->s->percent);
+        groups[g] = scale_of(job, &w->ranges[g]);
     for (int32_t i = 0; i < w->count && status == SK_OK; i++) {
         if (w->items[i].own)
             job->reach[w->items[i].value] = fmaxf(w->items[i].own->high, -w->items[i].own->low);
@@ -332,8 +340,11 @@ sk_status sk_quantize_make(sk_quantize_job *job, const uint8_t *stays, bool simu
             k++; /* both are in the order of nodes, and one is part of the other */
         means[i] = job->means[k];
     }
-    sk_quantise_numbers numbers = {
-        .groups = groups, .means = means, .weight_error = errors, .simulate = simulate};
+    sk_quantise_numbers numbers = {.groups = groups,
+                                   .means = means,
+                                   .weight_error = errors,
+                                   .simulate = simulate,
+                                   .f8 = job->s->precision == SK_QUANTIZE_FP8};
     SK_TRY_GOTO(sk_quantise_rewrite(job->graph, plan, &numbers, out, err));
     for (int32_t i = 0, k = 0; rows && i < plan->n_layers; i++) {
         while (job->plan->layers[k].node != plan->layers[i].node)

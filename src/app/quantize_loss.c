@@ -38,7 +38,7 @@ static void summarise(sample *s, double *median, double *most)
     if (s->count) {
         qsort(s->items, s->count, sizeof *s->items, compare);
         *median = s->items[s->count / 2];
-        *most = s->items[(size_t)((double)(s->count - 1) * 0.95)];
+        *most = fmax(*median, s->items[(size_t)((double)(s->count - 1) * 0.95)]); /* of two the first */
     }
     sk_free(s->items);
 }
@@ -238,11 +238,12 @@ static sk_status measure_frame(sk_quantize_job *job, sk_session *plain, sk_sessi
 static sk_status open_narrow(sk_quantize_job *job, const sk_graph *eight_bits, const sk_graph *simulated,
                              bool cut, sk_quantize_report *report, sk_session **out, sk_error *err)
 {
-    bool own = (job->engine->can.precisions & (1u << SK_PRECISION_I8)) != 0;
-    snprintf(report->computed_by, sizeof report->computed_by, "%s, i8%s", job->engine->name,
-             own ? "" : " by f32");
+    const sk_precision narrow = job->s->precision == SK_QUANTIZE_FP8 ? SK_PRECISION_FP8 : SK_PRECISION_I8;
+    bool own = (job->engine->can.precisions & (1u << narrow)) != 0;
+    snprintf(report->computed_by, sizeof report->computed_by, "%s, %s%s", job->engine->name,
+             sk_precision_name(narrow), own ? "" : " by f32");
     return sk_quantize_session(job, own ? eight_bits : simulated, NULL, 0, cut,
-                               own ? SK_PRECISION_I8 : SK_PRECISION_F32, out, err);
+                               own ? narrow : SK_PRECISION_F32, out, err);
 }
 
 sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, const sk_graph *simulated,

@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+sk_capabilities sk_runtimes_can(const sk_runtimes_view *view, sk_runtime runtime)
+{
+    sk_capabilities can = *sk_engine_can(sk_runtime_name(runtime));
+    if (view->rows[runtime].precisions)
+        can.precisions &= view->rows[runtime].precisions;
+    return can;
+}
+
 void sk_runtimes_look(uint32_t pipelines, bool fresh, sk_runtimes_view *out)
 {
     out->pipelines = pipelines;

@@ -18,6 +18,9 @@ typedef struct sk_runtimes_view {
     uint32_t pipelines; /* as bits; 0: the generic rule */
 } sk_runtimes_view;
 
+/* What the runtime's engine can, less the precisions that its usual device here does not compute in. */
+sk_capabilities sk_runtimes_can(const sk_runtimes_view *view, sk_runtime runtime);
+
 void sk_runtimes_look(uint32_t pipelines, bool fresh, sk_runtimes_view *out);
 /* The same for the pipelines that these models switch on, and `more`. SK_ERR_… when one cannot be opened. */
 sk_status sk_runtimes_look_for(const char *const *models, int32_t n_models, uint32_t more,

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The words in which formulas are written that C, CUDA and HIP compile alike: the headers named *_formula.h in tasks/ and
- * kernels/. A formula takes numbers and tiny structures, never whole maps: how values are stored is the business of those who
+/* The words in which formulas are written that C, CUDA and HIP compile alike: the headers named *_formula.h in graph/, tasks/
+ * and kernels/. A formula takes numbers and tiny structures, never whole maps: how values are stored is the business of those who
  * call it. The C that decodes on the processor, the kernels and the emulated GPU of the tests include the same text, so the
  * rule is there once.
  *

@@ -131,6 +131,10 @@ static void print_table(const sk_bench_settings *s, const sk_bench_result *resul
             printf("%s: %s\n", r->runtime, r->detail);
         if (r->frames_problem[0])
             printf("%s: not run on frames: %s\n", r->runtime, r->frames_problem);
+        if (!s->cut_tail && r->frame_ms > 0 && r->frame_ms < r->median_ms)
+            printf("%s: frame is less than network: frames are decoded only where something can pass "
+                   "(--raw-heads times the network without its decode tail), and noise moves both\n",
+                   r->runtime);
         if (r->n_layers)
             printf("\n%-28s %-36s %-26s %9s %9s %9s\n", r->runtime, "kernel", "shape", "min us", "mean us",
                    "GFLOP/s");
@@ -217,9 +221,14 @@ const sk_command sk_command_bench = {
         "Each runtime runs in a process of its own and short rounds alternate between them, so that a noisy "
         "machine disturbs all alike: trust the ratios. 'network' is the network alone, by the device's own "
         "clock where it has one: no "
-        "transfers; 'frame' is the way from frames in memory, of the network's size, to instances, all "
+        "transfers, and with its decode tail unless --raw-heads leaves it out; 'frame' is the way from "
+        "frames "
+        "in memory, of the network's size, to instances, all "
         "stages and "
-        "transfers included, for a batch as for the network. 'min', 'p99' and 'ratio' belong to the network. "
+        "transfers included, for a batch as for the network; it decodes only what can pass, so that it may "
+        "be "
+        "less than the network with its tail. Half of the network's runs come before the frames' and half "
+        "after. 'min', 'p99' and 'ratio' belong to the network. "
         "'open' "
         "is the time from the model's file to the first "
         "result, 'RSS' the largest memory of that process, '% peak' relates to the multiply-adds this CPU "

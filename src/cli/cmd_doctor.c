@@ -10,6 +10,7 @@
 #include "ros/dds_api.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const sk_operand operands[] = {{.name = "model",
                                        .kind = SK_OPTION_FILE,
@@ -31,7 +32,22 @@ static const char *text_or_null(const char *text)
     return text[0] ? text : NULL;
 }
 
-/* One line a model in eight bits. */
+/* Who computes what it is made for; the others do with --precision f32. */
+static void print_who_runs_it(const sk_quantised *q)
+{
+    sk_precision needed = SK_PRECISION_I8;
+    int n = 0;
+    if (strcmp(q->precision, "fp8") == 0)
+        needed = SK_PRECISION_FP8;
+    printf("%16scomputed in %s by ", "", sk_precision_name(needed));
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++)
+        if (sk_engine_can(sk_runtime_name((sk_runtime)i))->precisions & 1u << needed)
+            printf("%s%s", n++ ? ", " : "", sk_runtime_name((sk_runtime)i));
+    printf("%s; elsewhere --precision f32, with its rounded weights\n",
+           needed == SK_PRECISION_FP8 ? " on GPUs of compute capability 8.9 and newer" : "");
+}
+
+/* Two lines a model in eight bits. */
 static sk_status print_models(const sk_args *args, sk_json *j, sk_error *err)
 {
     for (size_t i = 0; i < sk_args_count(args, "model"); i++) {
@@ -45,6 +61,7 @@ static sk_status print_models(const sk_args *args, sk_json *j, sk_error *err)
                            "%s: is no model in eight bits (.skq); 'skitter info' tells of others", path);
         if (!j) {
             printf("%s%s: %s\n", i ? "" : "\n", path, sk_quantised_text(&q, text));
+            print_who_runs_it(&q);
             continue;
         }
         sk_json_object(j);
@@ -72,7 +89,8 @@ static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, s
         for (int32_t d = 0; d < row->n_devices; d++)
             sk_json_string(&j, row->devices[d]);
         sk_json_close(&j);
-        sk_cli_json_precisions(&j, sk_engine_can(sk_runtime_name((sk_runtime)i)));
+        const sk_capabilities can = sk_runtimes_can(view, (sk_runtime)i);
+        sk_cli_json_precisions(&j, &can);
         sk_json_close(&j);
     }
     sk_json_close(&j);
@@ -116,10 +134,9 @@ static void print_table(const sk_runtimes_view *view)
             printf("%16s%s, version %s\n", "", row->library, row->version[0] ? row->version : "not told");
         for (int32_t d = 0; d < row->n_devices; d++)
             printf("%16s%s\n", "", row->devices[d]);
+        const sk_capabilities can = sk_runtimes_can(view, (sk_runtime)i);
         if (row->available)
-            printf("%16scomputes in %s\n%16s%s\n", "",
-                   sk_cli_precisions(sk_engine_can(sk_runtime_name((sk_runtime)i)), precisions), "",
-                   row->reason);
+            printf("%16scomputes in %s\n%16s%s\n", "", sk_cli_precisions(&can, precisions), "", row->reason);
         else if (row->remedy[0])
             printf("%16s-> %s\n", "", row->remedy);
     }

@@ -29,7 +29,7 @@ static const sk_option options[] = {
     {SK_FLAG("dynamic-batch"), .help = "any batch, one size"},
     {SK_FLAG("half"), .help = "float16 weights and arithmetic; input and outputs stay float32"},
     {SK_FLAG("half-io"), .help = "float16 input and outputs too, as Ultralytics' half=True"},
-    {SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8"),
+    {SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8|fp8"),
      .help = "with --runtime: what it computes in; without it what runs ask for"},
     SK_CLI_OPTION_ENGINE,
     {SK_INT("opset", "N", 13, 18), .fallback = "17", .help = "ONNX operator set"},

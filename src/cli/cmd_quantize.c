@@ -25,7 +25,8 @@ static const sk_option options[] = {
     {SK_CHOICE("precision", "P", "i8|mixed|fp8"), .fallback = "i8",
      .help =
          "i8: every convolution that can be but those that hurt most, of 4 % of the work, by measurement; "
-         "mixed: of a quarter of the work; fp8 is not built yet"},
+         "mixed: of a quarter of the work; fp8: numbers with an exponent (e4m3), which runtime cuda computes "
+         "in on GPUs of compute capability 8.9 and newer"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =
          "how far a value's 256 steps reach: where the error is least and a fifth further, over --percent "
@@ -59,6 +60,8 @@ static const sk_example examples[] = {
      "a SLEAP model, layers that hurt in f32"},
     {"skitter quantize models/centered_instance --finder models/centroid --data film.mp4 -o crops.skq",
      "the second of a top-down pair"},
+    {"skitter quantize yolo11n-pose.pt --data film.mp4 --precision fp8 -o fp8.skq",
+     "for NVIDIA GPUs of compute capability 8.9 and newer"},
     {"skitter predict film.mp4 -m yolo11n-pose.skq --max-loss 3", "run it, unless it lost more than 3 %"},
     {"skitter export yolo11n-pose.skq -o int8.onnx", "for ONNX Runtime and OpenVINO"},
     {0}};
@@ -93,8 +96,11 @@ static void print_layers(const sk_quantize_report *r)
     printf("%-40s %-5s %9s %9s %11s\n", "layer", "in", "error", "weights", "hurts");
     for (int32_t i = 0; i < r->n_rows; i++) {
         const sk_quantize_row *row = &r->rows[i];
-        printf("%-40.40s %-5s %8.3f%% %8.3f%%", row->name, row->kept ? "f32" : "i8", row->error * 100,
-               row->weight_error * 100);
+        printf("%-40.40s %-5s %8.3f%% %8.3f%%", row->name,
+               row->kept                                ? "f32"
+               : strcmp(r->about.precision, "fp8") == 0 ? "fp8"
+                                                        : "i8",
+               row->error * 100, row->weight_error * 100);
         if (row->sensitivity > 0)
             printf(" %10.4f%%", row->sensitivity * 100);
         printf("\n");
@@ -143,13 +149,10 @@ static sk_status read_settings(const sk_args *args, sk_quantize_settings *s, sk_
             err, SK_ERR_ARG,
             "which numbers a network meets is learnt from frames: give some\n--data film.mp4, or a "
             "folder of pictures");
-    if (strcmp(precision, "fp8") == 0)
-        return sk_fail(
-            err, SK_ERR_UNSUPPORTED,
-            "fp8 needs kernels for tensor cores (GPUs of architecture 8.9 and later), which are not "
-            "built yet\n--precision i8 or mixed");
     s->frames = (int32_t)sk_args_int(args, "frames");
-    s->precision = strcmp(precision, "mixed") == 0 ? SK_QUANTIZE_MIXED : SK_QUANTIZE_I8;
+    s->precision = strcmp(precision, "mixed") == 0 ? SK_QUANTIZE_MIXED
+                   : strcmp(precision, "fp8") == 0 ? SK_QUANTIZE_FP8
+                                                   : SK_QUANTIZE_I8;
     s->ranges = strcmp(ranges, "percentile") == 0 ? SK_RANGE_PERCENTILE
                 : strcmp(ranges, "all") == 0      ? SK_RANGE_ALL
                                                   : SK_RANGE_ERROR;
@@ -188,6 +191,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_progress_close(&show.progress);
     if (status == SK_OK) {
         status = print_report(args, s.output, &report, err);
+        if (report.notice[0])
+            sk_cli_warn("%s: %s", s.output, report.notice);
         sk_quantize_report_free(&report);
     }
     sk_free(beside);

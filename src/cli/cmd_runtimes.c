@@ -34,7 +34,14 @@ static const sk_example examples[] = {
     {"skitter runtimes --pipelines yolo_obb_detection,sleap_pose", "what both can use"},
     {0}};
 
-static void json_options(sk_json *j)
+/* What an engine can: here, where it is one of the runtimes that are here. */
+static sk_capabilities can_here(const sk_runtimes_view *view, const sk_engine *engine)
+{
+    sk_runtime runtime;
+    return sk_runtime_find(engine->name, &runtime) ? sk_runtimes_can(view, runtime) : engine->can;
+}
+
+static void json_options(sk_json *j, const sk_runtimes_view *view)
 {
     char takes[128];
     sk_json_key_array(j, "engines");
@@ -43,7 +50,8 @@ static void json_options(sk_json *j)
         sk_json_object(j);
         sk_json_key_string(j, "name", e->name);
         sk_json_key_string(j, "device", sk_device_kind_name(e->can.device));
-        sk_cli_json_precisions(j, &e->can);
+        const sk_capabilities can = can_here(view, e);
+        sk_cli_json_precisions(j, &can);
         sk_json_key_array(j, "options");
         for (const sk_engine_option *o = e->options; o && o->key; o++) {
             sk_json_object(j);
@@ -81,18 +89,20 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
         sk_json_close(&j);
     }
     sk_json_close(&j);
-    json_options(&j);
+    json_options(&j, view);
     sk_json_close(&j);
     return sk_json_end(&j, err);
 }
 
-static void print_table(const sk_runtime_gate *gate)
+static void print_table(const sk_runtimes_view *view)
 {
+    const sk_runtime_gate *gate = &view->gate;
     char precisions[SK_PRECISIONS_TEXT];
     for (int32_t i = 0; i < gate->n_allowed; i++) {
-        const char *name = sk_runtime_name(gate->allowed[i]);
-        printf("%-10s %-12s %s: %s\n", name, sk_runtime_label(gate->allowed[i]),
-               sk_runtime_meaning(gate->allowed[i]), sk_cli_precisions(sk_engine_can(name), precisions));
+        const sk_runtime runtime = gate->allowed[i];
+        const sk_capabilities can = sk_runtimes_can(view, runtime);
+        printf("%-10s %-12s %s: %s\n", sk_runtime_name(runtime), sk_runtime_label(runtime),
+               sk_runtime_meaning(runtime), sk_cli_precisions(&can, precisions));
     }
     bool any = false;
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
@@ -105,13 +115,14 @@ static void print_table(const sk_runtime_gate *gate)
 }
 
 /* Every engine there is, here or not: what it can, and its options. */
-static void print_options(void)
+static void print_options(const sk_runtimes_view *view)
 {
     char takes[128], precisions[SK_PRECISIONS_TEXT];
     for (int32_t i = 0; i < sk_engine_count(); i++) {
         const sk_engine *e = sk_engine_at(i);
+        const sk_capabilities can = can_here(view, e);
         printf("%s%-10s %s; %s%s%s\n", i ? "\n" : "", e->name, sk_device_kind_name(e->can.device),
-               sk_cli_precisions(&e->can, precisions),
+               sk_cli_precisions(&can, precisions),
                e->can.free_shapes ? "; any shape at once" : "; a file for each shape",
                e->can.same_bits ? "; the same bits with any number of threads" : "");
         for (const sk_engine_option *o = e->options; o && o->key; o++)
@@ -139,9 +150,9 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (status == SK_OK && sk_args_flag(args, "json"))
         status = print_json(view, err);
     else if (status == SK_OK && sk_args_flag(args, "options"))
-        print_options();
+        print_options(view);
     else if (status == SK_OK)
-        print_table(&view->gate);
+        print_table(view);
     sk_free(view);
     return status;
 }

@@ -29,7 +29,7 @@
 
 #define SK_CLI_OPTION_PRECISION                                                                              \
     {                                                                                                        \
-        SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8"),                                                 \
+        SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8|fp8"),                                             \
             .help = "what to compute in; without it what the runtime usually does: f32, on GPUs f16"         \
     }
 

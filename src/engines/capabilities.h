@@ -16,7 +16,8 @@ typedef enum sk_precision {
     SK_PRECISION_F16 = 2,
     SK_PRECISION_BF16 = 3,
     SK_PRECISION_I8 = 4,
-    SK_PRECISION_TF32 = 5 /* f32 with matrix products of 10-bit mantissas, on tensor cores */
+    SK_PRECISION_TF32 = 5, /* f32 with matrix products of 10-bit mantissas, on tensor cores */
+    SK_PRECISION_FP8 = 6   /* e4m3 (graph/f8_formula.h) with f32 sums, on tensor cores */
 } sk_precision;
 
 const char *sk_precision_name(sk_precision precision); /* "f32", … */

@@ -65,11 +65,21 @@ sk_likeness sk_compare(const float *ours, const float *reference, size_t count)
     return result;
 }
 
+/* Ends of boxes, scores and the rest of [channels][places]. */
+static void ends_of(int64_t channels, int32_t classes, int64_t ends[4])
+{
+    const int64_t scores = classes < channels - 4 ? classes : channels - 4;
+    ends[0] = 0;
+    ends[1] = 4;
+    ends[2] = 4 + scores;
+    ends[3] = channels;
+}
+
 sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
                              int32_t classes)
 {
-    int64_t scores = classes < channels - 4 ? classes : channels - 4;
-    const int64_t ends[] = {0, 4, 4 + scores, channels};
+    int64_t ends[4];
+    ends_of(channels, classes, ends);
     sk_likeness worst = {.pcc = 1};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
@@ -82,5 +92,38 @@ sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t 
         sum += a.mean_diff * (double)count;
     }
     worst.mean_diff = sum / (double)(channels * places);
+    return worst;
+}
+
+double sk_compare_rounding(const float *ours, const float *rounded, const float *plain, size_t count)
+{
+    double far = 0, usual = 0, scale = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool same = ours[i] == plain[i] || (isnan(ours[i]) && isnan(plain[i])); /* infinities, too */
+        const double off = same ? 0 : (double)ours[i] - (double)plain[i];
+        if (!isfinite(off))
+            return INFINITY;
+        far += off * off;
+        if (isfinite(rounded[i]) && isfinite(plain[i])) {
+            const double d = (double)rounded[i] - (double)plain[i];
+            usual += d * d;
+            scale = fmax(scale, fabs((double)plain[i]));
+        }
+    }
+    const double none = 1e-6 * fmax(scale, 1e-3);
+    return far == 0 ? 0 : sqrt(far) / fmax(sqrt(usual), none * sqrt((double)count));
+}
+
+double sk_compare_rounding_dense(const float *ours, const float *rounded, const float *plain,
+                                 int64_t channels, int64_t places, int32_t classes)
+{
+    int64_t ends[4];
+    double worst = 0;
+    ends_of(channels, classes, ends);
+    for (int i = 0; i < 3; i++) {
+        const int64_t at = ends[i] * places, count = (ends[i + 1] - ends[i]) * places;
+        if (count > 0)
+            worst = fmax(worst, sk_compare_rounding(ours + at, rounded + at, plain + at, (size_t)count));
+    }
     return worst;
 }

@@ -24,4 +24,13 @@ sk_likeness sk_compare(const float *ours, const float *reference, size_t count);
 sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
                              int32_t classes);
 
+/* Numbers that were rounded on many ways, of which each is as good as the other: bytes fall to this side or that. How many times
+ * as far (rms) from what nothing rounds, `plain`, is `ours` as `rounded` is, which is known to be right? About 1 where both
+ * round alike, much more where `ours` computes something else. Differences of a millionth of the scale are none; what is not
+ * finite on one side only is infinitely far. */
+double sk_compare_rounding(const float *ours, const float *rounded, const float *plain, size_t count);
+/* The largest of boxes, scores and the rest, as sk_compare_dense. */
+double sk_compare_rounding_dense(const float *ours, const float *rounded, const float *plain,
+                                 int64_t channels, int64_t places, int32_t classes);
+
 #endif

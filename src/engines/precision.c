@@ -9,7 +9,7 @@ bool sk_precision_find(const char *name, sk_precision *out)
     *out = SK_PRECISION_AUTO;
     if (!name || !name[0])
         return true;
-    for (int i = SK_PRECISION_F32; i <= SK_PRECISION_TF32; i++)
+    for (int i = SK_PRECISION_F32; i <= SK_PRECISION_FP8; i++)
         if (strcmp(name, sk_precision_name((sk_precision)i)) == 0) {
             *out = (sk_precision)i;
             return true;
@@ -21,7 +21,8 @@ sk_status sk_precision_read(const char *name, sk_precision *out, sk_error *err)
 {
     if (sk_precision_find(name, out))
         return SK_OK;
-    return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8", name);
+    return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8, fp8",
+                   name);
 }
 
 sk_precision sk_precision_settle(const sk_capabilities *can, sk_precision asked)
@@ -51,6 +52,7 @@ const char *sk_precision_name(sk_precision precision)
     case SK_PRECISION_BF16: return "bf16";
     case SK_PRECISION_I8: return "i8";
     case SK_PRECISION_TF32: return "tf32";
+    case SK_PRECISION_FP8: return "fp8";
     }
     return "unknown";
 }

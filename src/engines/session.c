@@ -39,7 +39,7 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
         if (s->std[i] == 0.0f)
             return sk_fail(err, SK_ERR_ARG, "std[%d] is 0; input values are divided by it", i);
     if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_AUTO ||
-        s->precision > SK_PRECISION_TF32)
+        s->precision > SK_PRECISION_FP8)
         return sk_fail(err, SK_ERR_ARG, "precision %d is not known", (int)s->precision);
     return SK_OK;
 }
@@ -269,9 +269,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     if (chosen.artifact && chosen.tail)
         return sk_fail(err, SK_ERR_ARG, "%s: a model file has its decode tail; its raw heads cannot be had",
                        chosen.artifact->path);
-    if (graph->n_inputs > SK_SESSION_MAX_INPUTS || graph->n_outputs > SK_SESSION_MAX_OUTPUTS)
-        return sk_fail(err, SK_ERR_LIMIT, "the graph has %d inputs and %d outputs; sessions allow %d and %d",
-                       graph->n_inputs, graph->n_outputs, SK_SESSION_MAX_INPUTS, SK_SESSION_MAX_OUTPUTS);
+    _Static_assert(sizeof graph->inputs / sizeof graph->inputs[0] <= SK_SESSION_MAX_INPUTS &&
+                       sizeof graph->outputs / sizeof graph->outputs[0] <= SK_SESSION_MAX_OUTPUTS,
+                   "a graph's inputs and outputs fit a session");
     if (n_inputs != graph->n_inputs)
         return sk_fail(err, SK_ERR_ARG, "%d input shapes given, the graph has %d inputs", n_inputs,
                        graph->n_inputs);

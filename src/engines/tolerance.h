@@ -14,6 +14,10 @@ typedef struct sk_tolerance {
     double ours;       /* smallest correlation of skitter's own kernels, which round less than others may */
     /* Two forms of the same weights: is a file without a record what the model is? 0: that cannot be told. */
     double origin_pcc, origin_difference;
+    /* Values in so few bits that the roundings alone take an output that says almost the same everywhere below `pcc`: where it is
+     * no more than so many times as far from f32 as the reference's own roundings take it (sk_compare_rounding), it is right all
+     * the same. 0: correlation alone counts. */
+    double rounding;
 } sk_tolerance;
 
 const sk_tolerance *sk_tolerance_of(sk_precision precision); /* of auto and unknown ones: f32's */

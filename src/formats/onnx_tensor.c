@@ -38,7 +38,7 @@ static const struct {
     {"complex64", SK_DTYPE_NONE},
     {"complex128", SK_DTYPE_NONE},
     {"bfloat16", SK_DTYPE_BF16},
-    {"float8e4m3fn", SK_DTYPE_NONE},
+    {"float8e4m3fn", SK_DTYPE_F8},
     {"float8e4m3fnuz", SK_DTYPE_NONE},
     {"float8e5m2", SK_DTYPE_NONE},
     {"float8e5m2fnuz", SK_DTYPE_NONE},

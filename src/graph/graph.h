@@ -87,8 +87,8 @@ typedef enum sk_op {
      * then y, grid units, +0.5), strides f32 [1][1][A]. a.anchors. Always constant after specialisation. */
     SK_OP_ANCHORS,
     /* eight bits: graph/quantise.h. Scale and zero are constants, one for all or one for each along an axis */
-    SK_OP_QUANTIZE,   /* x, scale (f32), zero (u8 or i8, which is the output's type); a.quantise */
-    SK_OP_DEQUANTIZE, /* x (u8, i8, i32), scale (f32) [, zero (x's type)]; f32; a.quantise */
+    SK_OP_QUANTIZE,   /* x, scale (f32), zero (u8, i8 or f8, which is the output's type); a.quantise */
+    SK_OP_DEQUANTIZE, /* x (u8, i8, i32, f8), scale (f32) [, zero (x's type)]; f32; a.quantise */
     SK_OP_COUNT
 } sk_op;
 

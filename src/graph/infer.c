@@ -74,7 +74,8 @@ sk_status sk_integers_read(const sk_node *node, const sk_tensor *tensor, const c
                            int limit, int *count, sk_error *err)
 {
     int64_t n = sk_shape_count(&tensor->shape);
-    if (tensor->shape.rank > 1 || n < 0 || n > limit || sk_dtype_is_float(tensor->dtype))
+    if (tensor->shape.rank > 1 || n < 0 || n > limit || sk_dtype_is_float(tensor->dtype) ||
+        tensor->dtype == SK_DTYPE_F8)
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "%s must be a list of at most %d integers", what,
                             limit);
     for (int64_t i = 0; i < n; i++)
@@ -124,7 +125,7 @@ static sk_status need_same(const sk_node *node, const sk_tensor *a, const sk_ten
 static sk_status need_integer(const sk_node *node, const sk_tensor *ins, int i, sk_error *err)
 {
     const sk_tensor *t = sk_node_input(node, ins, i);
-    if (t && (sk_dtype_is_float(t->dtype) || t->dtype == SK_DTYPE_BOOL))
+    if (t && (sk_dtype_is_float(t->dtype) || t->dtype == SK_DTYPE_BOOL || t->dtype == SK_DTYPE_F8))
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "input %d is %s where integers are needed", i,
                             sk_dtype_name(t->dtype));
     return SK_OK;

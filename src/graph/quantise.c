@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* 255 steps of a scale beyond this are no float any more. */
+/* 255 steps of a scale beyond this, or f8's 448 times it, are no float any more. */
 #define SCALE_MAX ((double)FLT_MAX / 512)
 
 static sk_status check_scales(const sk_node *node, const sk_tensor *scale, sk_error *err)
@@ -38,13 +38,18 @@ sk_status sk_quantise_check(const sk_node *node, const sk_tensor *ins, sk_error 
     if (narrows && ins[0].dtype != SK_DTYPE_NONE && !sk_dtype_is_float(ins[0].dtype))
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "the input is %s where floating point is needed",
                             sk_dtype_name(ins[0].dtype));
-    bool fits = bytes == SK_DTYPE_U8 || bytes == SK_DTYPE_I8 || (!narrows && bytes == SK_DTYPE_I32);
+    bool fits = bytes == SK_DTYPE_U8 || bytes == SK_DTYPE_I8 || bytes == SK_DTYPE_F8 ||
+                (!narrows && bytes == SK_DTYPE_I32);
     if (!fits && bytes != SK_DTYPE_NONE)
-        return sk_node_fail(node, err, SK_ERR_UNSUPPORTED, "%s; u8 and i8%s are possible",
-                            sk_dtype_name(bytes), narrows ? "" : " and i32");
+        return sk_node_fail(node, err, SK_ERR_UNSUPPORTED, "%s; u8, i8%s and f8 are possible",
+                            sk_dtype_name(bytes), narrows ? "" : ", i32");
     if (!narrows && zero && bytes != SK_DTYPE_NONE && zero->dtype != bytes)
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "the zero point is %s, what it belongs to is %s",
                             sk_dtype_name(zero->dtype), sk_dtype_name(bytes));
+    for (int64_t i = 0; zero && zero->dtype == SK_DTYPE_F8 && i < sk_shape_count(&zero->shape); i++)
+        if (!(sk_tensor_at(zero, i) == 0))
+            return sk_node_fail(node, err, SK_ERR_UNSUPPORTED, "zero point %lld is %g; of f8 it must be 0",
+                                (long long)i, sk_tensor_at(zero, i));
     return SK_OK;
 }
 
@@ -110,6 +115,19 @@ bool sk_graph_is_quantised(const sk_graph *graph)
     for (size_t n = 0; graph && n < graph->n_nodes; n++)
         if (graph->nodes[n].op == SK_OP_QUANTIZE || graph->nodes[n].op == SK_OP_DEQUANTIZE)
             return true;
+    return false;
+}
+
+bool sk_graph_is_f8(const sk_graph *graph)
+{
+    for (size_t n = 0; graph && n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        const int of = node->op == SK_OP_QUANTIZE ? 2 : 0; /* the zero's type, or the input's */
+        if ((node->op != SK_OP_QUANTIZE && node->op != SK_OP_DEQUANTIZE) || node->in[of] < 0)
+            continue;
+        if (graph->values[node->in[of]].dtype == SK_DTYPE_F8)
+            return true;
+    }
     return false;
 }
 

@@ -5,15 +5,16 @@
 #include "graph/graph.h"
 
 /* Eight bits in a graph. A number is kept as q = saturate(round_half_even(x / scale) + zero) and read as
- * (q - zero) * scale; a number that is none is kept as zero.
+ * (q - zero) * scale; a number that is none is kept as zero. Of f8 (f8_formula.h), q is the number of e4m3 nearest to x / scale, half
+ * to even, at most 448 either way; the zero is 0, and what is no number stays none.
  *
  * The form that our quantiser makes and engines fold: every value in eight bits is QUANTIZE (u8, one scale, any zero), then
  * DEQUANTIZE, and everyone reads the dequantised value. Weights of convolutions are DEQUANTIZE (constant i8, a scale for each
- * output channel, no zero). Biases are f32 constants. What has no QUANTIZE is computed in f32. */
+ * output channel, no zero). Biases are f32 constants. What has no QUANTIZE is computed in f32. Of fp8, both are f8. */
 
 /* How a value is kept in eight bits. */
 typedef struct sk_quantisation {
-    sk_dtype dtype; /* u8 or i8 */
+    sk_dtype dtype; /* u8, i8 or f8 */
     float scale;    /* of all, or of the first channel */
     int32_t zero;
     int64_t n_scales;    /* 1, or one for each along the axis */
@@ -28,6 +29,8 @@ bool sk_graph_quantisation_of(const sk_graph *graph, sk_value v, sk_quantisation
 
 /* Does any node of the graph quantise or dequantise? */
 bool sk_graph_is_quantised(const sk_graph *graph);
+/* Is f8 what some of these make or read? */
+bool sk_graph_is_f8(const sk_graph *graph);
 
 /* For engines that compute no eight bits, and for f32 where a person wishes it: weights become f32 constants, what is
  * between QUANTIZE and DEQUANTIZE is no longer rounded. In place; outputs stay what they are. */

@@ -28,6 +28,9 @@ typedef struct sk_quantise_plan {
     int32_t n_kept; /* convolutions that stay in f32 */
 } sk_quantise_plan;
 
+/* A convolution of each channel by itself. */
+bool sk_quantise_is_depthwise(const sk_graph *graph, const sk_node *conv);
+
 /* A copy of the network as plans are made of it: batch norms in the convolutions, activations too. */
 sk_status sk_quantise_prepare(const sk_graph *graph, sk_graph **out, sk_error *err) SK_MUST_CHECK;
 
@@ -45,7 +48,7 @@ void sk_quantise_plan_close(sk_quantise_plan **plan);
 sk_status sk_quantise_equalise(sk_graph *graph, float *reach, const float *const *channels, bool *changed,
                                sk_error *err) SK_MUST_CHECK;
 
-/* One scale and zero of u8 values. */
+/* One scale and zero of u8 values; of f8 the zero is 0. */
 typedef struct sk_quantise_scale {
     float scale;
     int32_t zero;
@@ -53,6 +56,8 @@ typedef struct sk_quantise_scale {
 
 /* That reaches from low to high, both finite; 0 is always one of its numbers. Of nothing: 1 and 0. */
 sk_quantise_scale sk_quantise_scale_of(double low, double high);
+/* The same of f8, which reaches as far both ways. */
+sk_quantise_scale sk_quantise_f8_scale_of(double low, double high);
 
 typedef struct sk_quantise_numbers {
     const sk_quantise_scale *groups; /* one a group */
@@ -62,6 +67,9 @@ typedef struct sk_quantise_numbers {
     double *weight_error; /* one a layer: rms of what rounding changed, of the weights' rms; may be null */
     /* The same numbers by operations in f32, for engines that have nothing else: values are rounded to what eight bits hold. */
     bool simulate;
+    /* Values and weights in f8 instead of u8 and i8. Depthwise convolutions keep their weights: with so few products they cost nothing,
+     * and nothing evens out what rounding does to them. */
+    bool f8;
 } sk_quantise_numbers;
 
 /* The graph in eight bits; its inputs and outputs are those of `graph`. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/quantise_range.h"
 
+#include "graph/f8_formula.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -93,18 +95,35 @@ sk_quantise_scale sk_quantise_scale_of(double low, double high)
     return (sk_quantise_scale){(float)scale, zero < 0 ? 0 : zero > 255 ? 255 : zero};
 }
 
+sk_quantise_scale sk_quantise_f8_scale_of(double low, double high)
+{
+    const double scale = fmax(high, -low) / (double)SK_F8_LARGEST;
+    if (!(scale > 1e-30) || !isfinite(scale))
+        return (sk_quantise_scale){1, 0};
+    return (sk_quantise_scale){(float)scale, 0};
+}
+
+/* What eight bits make of a number. */
+static double kept(double x, sk_quantise_scale s, bool f8)
+{
+    const double scale = (double)s.scale;
+    if (f8)
+        return (double)sk_f8_number(sk_f8_of((float)(x / scale))) * scale;
+    double q = nearbyint(x / scale) + s.zero;
+    q = q < 0 ? 0 : q > 255 ? 255 : q;
+    return (q - s.zero) * scale;
+}
+
 /* Of all that was seen, each number taken for the middle of its bin. The third power: of the square, what is cut off at the ends
  * is worth a finer step everywhere else, and what lies there are the few places with an animal, whose scores then sink. */
-static double cubed_error(const sk_range *r, sk_quantise_scale s)
+static double cubed_error(const sk_range *r, sk_quantise_scale s, bool f8)
 {
-    double sum = 0, scale = (double)s.scale;
+    double sum = 0;
     for (int i = 0; i < SK_RANGE_BINS; i++) {
         if (!r->bins[i])
             continue;
         double x = ((double)(i - HALF) + 0.5) * r->width;
-        double q = nearbyint(x / scale) + s.zero;
-        q = q < 0 ? 0 : q > 255 ? 255 : q;
-        double d = (q - s.zero) * scale - x;
+        double d = kept(x, s, f8) - x;
         /* inside of a bin numbers differ by themselves: a step as fine as the bins gains nothing */
         sum += (double)r->bins[i] * d * d * fabs(d);
     }
@@ -114,12 +133,12 @@ static double cubed_error(const sk_range *r, sk_quantise_scale s)
 static sk_quantise_scale by_error(const sk_range *r)
 {
     sk_quantise_scale best = sk_quantise_scale_of((double)r->low, (double)r->high);
-    double least = cubed_error(r, best);
+    double least = cubed_error(r, best, false);
     for (int h = 0; h < TRIES; h++)
         for (int l = 0; l < (r->low < 0 ? TRIES : 1); l++) {
             sk_quantise_scale s = sk_quantise_scale_of((double)r->low * (1 - l * 0.96 / TRIES),
                                                        (double)r->high * (1 - h * 0.96 / TRIES));
-            double error = cubed_error(r, s);
+            double error = cubed_error(r, s, false);
             if (error < least) {
                 least = error;
                 best = s;
@@ -129,7 +148,24 @@ static sk_quantise_scale by_error(const sk_range *r)
     return sk_quantise_scale_of(-best.zero * step, (255 - best.zero) * step);
 }
 
-static sk_quantise_scale by_percentile(const sk_range *r, double percent)
+static sk_quantise_scale f8_by_error(const sk_range *r)
+{
+    sk_quantise_scale best = {1, 0};
+    double least = INFINITY;
+    for (int i = 0; i < TRIES; i++) {
+        const double more = HEADROOM * (1 + (double)i / TRIES);
+        const sk_quantise_scale s = sk_quantise_f8_scale_of((double)r->low * more, (double)r->high * more);
+        const double error = cubed_error(r, s, true);
+        if (error < least) {
+            least = error;
+            best = s;
+        }
+    }
+    return best;
+}
+
+/* How far all but the outermost reaches. */
+static void percentile_ends(const sk_range *r, double percent, double *from, double *to)
 {
     double total = 0, low_rest, high_rest;
     for (int i = 0; i < SK_RANGE_BINS; i++)
@@ -140,18 +176,30 @@ static sk_quantise_scale by_percentile(const sk_range *r, double percent)
         low_rest -= (double)r->bins[low++];
     while (high >= HALF && (double)r->bins[high] <= high_rest)
         high_rest -= (double)r->bins[high--];
-    return sk_quantise_scale_of(fmax((double)(low - HALF) * r->width, (double)r->low),
-                                fmin((double)(high + 1 - HALF) * r->width, (double)r->high));
+    *from = fmax((double)(low - HALF) * r->width, (double)r->low);
+    *to = fmin((double)(high + 1 - HALF) * r->width, (double)r->high);
 }
 
 sk_quantise_scale sk_range_scale(const sk_range *range, sk_range_method method, double percent)
 {
+    double low = (double)range->low, high = (double)range->high;
     if (range->width == 0)
         return (sk_quantise_scale){1, 0};
-    switch (method) {
-    case SK_RANGE_ERROR: return by_error(range);
-    case SK_RANGE_PERCENTILE: return by_percentile(range, percent);
-    case SK_RANGE_ALL: break;
-    }
-    return sk_quantise_scale_of((double)range->low, (double)range->high);
+    if (method == SK_RANGE_ERROR)
+        return by_error(range);
+    if (method == SK_RANGE_PERCENTILE)
+        percentile_ends(range, percent, &low, &high);
+    return sk_quantise_scale_of(low, high);
+}
+
+sk_quantise_scale sk_range_f8_scale(const sk_range *range, sk_range_method method, double percent)
+{
+    double low = (double)range->low, high = (double)range->high;
+    if (range->width == 0)
+        return (sk_quantise_scale){1, 0};
+    if (method == SK_RANGE_ERROR)
+        return f8_by_error(range);
+    if (method == SK_RANGE_PERCENTILE)
+        percentile_ends(range, percent, &low, &high);
+    return sk_quantise_f8_scale_of(low, high);
 }

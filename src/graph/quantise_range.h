@@ -26,5 +26,8 @@ typedef enum sk_range_method {
 
 /* Scale and zero for u8. `percent` (SK_RANGE_PERCENTILE): how much lies inside, 50 … 100. Nothing seen, or only 0: 1 and 0. */
 sk_quantise_scale sk_range_scale(const sk_range *range, sk_range_method method, double percent);
+/* The same for f8, whose steps grow with the number: cutting something off gains nothing, so the error only decides where within a
+ * power of two the largest lies. */
+sk_quantise_scale sk_range_f8_scale(const sk_range *range, sk_range_method method, double percent);
 
 #endif

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/edit.h"
-#include "graph/quantise_plan.h"
+#include "graph/quantise_weights.h"
 
 #include "base/object.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Weights clipped to this part of the largest and less are tried: rounding gets finer, the largest ones lose. */
-#define CLIP_STEPS 20
-#define CLIP_STEP  0.02
 
 typedef struct rewriter {
     sk_graph *graph;
@@ -24,64 +19,26 @@ typedef struct rewriter {
     sk_error *err;
 } rewriter;
 
-static float rounded(float w, float scale)
+/* (x / scale, to f8 and back) * scale. */
+static sk_status add_simulated_f8(rewriter *r, sk_value v, const sk_quantise_scale *s)
 {
-    float q = nearbyintf(w / scale);
-    return q > 127 ? 127 : q >= -127 ? q : isnan(q) ? 0 : -127;
-}
-
-/* The scale of one channel's weights: the least squared error. Of weights that are all 0: any. */
-static float weight_scale(const float *w, int64_t n)
-{
-    float largest = 0, best = 1;
-    double least = INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        largest = fmaxf(largest, fabsf(w[i]));
-    if (!(largest > 1e-30f) || !isfinite(largest))
-        return 1;
-    for (int step = 0; step < CLIP_STEPS; step++) {
-        float scale = (float)((double)largest * (1 - step * CLIP_STEP)) / 127;
-        double error = 0;
-        for (int64_t i = 0; i < n; i++) {
-            double d = (double)(w[i] - rounded(w[i], scale) * scale);
-            error += d * d;
-        }
-        if (error < least) {
-            least = error;
-            best = scale;
-        }
+    const sk_shape one = {.rank = 0};
+    sk_value scale, t = v;
+    sk_attrs a[4];
+    memset(a, 0, sizeof a);
+    a[0].binary.kind = SK_BINARY_DIV;
+    a[1].cast.to = SK_DTYPE_F8;
+    a[2].cast.to = SK_DTYPE_F32;
+    a[3].binary.kind = SK_BINARY_MUL;
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &one, &s->scale, &scale, r->err));
+    for (int i = 0; i < 4; i++) {
+        sk_value in[2] = {t, scale};
+        const bool cast = i == 1 || i == 2;
+        SK_TRY(sk_graph_add_node(r->graph, cast ? SK_OP_CAST : SK_OP_BINARY, &a[i], in, cast ? 1 : 2, 1,
+                                 "rounded", &t, r->err));
     }
-    return best;
-}
-
-/* The bytes of one output channel. Maps are smooth: what the taps of an input channel are multiplied with is nearly the same number, so
- * that the sum of their errors counts more than each. Where rounding to the nearest makes that sum more than half a step, those taps that
- * lie nearest to the middle of two steps go to the other one. */
-static void round_channel(const float *w, int64_t n, int64_t taps, float scale, int8_t *out)
-{
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (int8_t)rounded(w[i], scale);
-    for (int64_t first = 0; first + taps <= n; first += taps) {
-        double off = 0; /* what the taps are short of, in steps */
-        for (int64_t i = first; i < first + taps; i++)
-            off += (double)w[i] / (double)scale - out[i];
-        for (int64_t left = taps; fabs(off) > 0.5 && left > 0; left--) {
-            const int way = off > 0 ? 1 : -1;
-            int64_t best = -1;
-            double most = 0; /* of that, the one whose own error grows least */
-            for (int64_t i = first; i < first + taps; i++) {
-                const double own = ((double)w[i] / (double)scale - out[i]) * way;
-                if (own > most && abs(out[i] + way) <= 127) {
-                    most = own;
-                    best = i;
-                }
-            }
-            if (best < 0)
-                break;
-            out[best] = (int8_t)(out[best] + way);
-            off -= way;
-        }
-    }
+    r->reads[v] = t;
+    return SK_OK;
 }
 
 /* (clip(round(x / scale))) * scale, in f32. */
@@ -119,9 +76,10 @@ static sk_status add_pair(rewriter *r, sk_value v, const char *name)
     memset(&a, 0, sizeof a);
     a.quantise.axis = 1;
     if (r->numbers->simulate)
-        return add_simulated(r, v, s);
+        return r->numbers->f8 ? add_simulated_f8(r, v, s) : add_simulated(r, v, s);
     SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &one, &s->scale, &in[1], r->err));
-    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_U8, &one, &zero, &in[2], r->err));
+    SK_TRY(
+        sk_graph_add_copy(r->graph, r->numbers->f8 ? SK_DTYPE_F8 : SK_DTYPE_U8, &one, &zero, &in[2], r->err));
     snprintf(text, sizeof text, "%.120s/quantise", name);
     SK_TRY(sk_graph_add_node(r->graph, SK_OP_QUANTIZE, &a, in, 3, 1, text, &bytes, r->err));
     in[0] = bytes;
@@ -129,9 +87,9 @@ static sk_status add_pair(rewriter *r, sk_value v, const char *name)
     return sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, in, 3, 1, text, &r->reads[v], r->err);
 }
 
-/* What rounding the weights adds to each output, by the mean of what they are multiplied with. */
-static void correct_bias(const sk_node *conv, const sk_shape *w, const float *from, const int8_t *to,
-                         const float *scales, const float *means, float *bias)
+/* What rounding the weights adds to each output, by the mean of what they are multiplied with. `to`: what they became. */
+static void correct_bias(const sk_node *conv, const sk_shape *w, const float *from, const float *to,
+                         const float *means, float *bias)
 {
     int64_t each = w->dim[1] * w->dim[2] * w->dim[3], taps = w->dim[2] * w->dim[3];
     int64_t out_group = w->dim[0] / conv->a.conv.groups;
@@ -139,37 +97,26 @@ static void correct_bias(const sk_node *conv, const sk_shape *w, const float *fr
         double shift = 0;
         const float *mean = means + (out_group ? o / out_group : 0) * w->dim[1];
         for (int64_t i = 0; i < each; i++)
-            shift +=
-                (double)(from[o * each + i] - (float)to[o * each + i] * scales[o]) * (double)mean[i / taps];
+            shift += (double)(from[o * each + i] - to[o * each + i]) * (double)mean[i / taps];
         bias[o] += (float)shift;
     }
 }
 
-static double relative_error(const float *from, const int8_t *to, const float *scales, int64_t out,
-                             int64_t each)
+static double relative_error(const float *from, const float *to, int64_t count)
 {
     double error = 0, power = 0;
-    for (int64_t o = 0; o < out; o++)
-        for (int64_t i = o * each; i < (o + 1) * each; i++) {
-            double d = (double)(from[i] - (float)to[i] * scales[o]);
-            error += d * d;
-            power += (double)from[i] * (double)from[i];
-        }
+    for (int64_t i = 0; i < count; i++) {
+        double d = (double)(from[i] - to[i]);
+        error += d * d;
+        power += (double)from[i] * (double)from[i];
+    }
     return power > 0 ? sqrt(error / power) : 0;
 }
 
-static sk_status simulated_weights(rewriter *r, const sk_shape *shape, const int8_t *bytes,
-                                   const float *scales, sk_value *out)
+bool sk_quantise_is_depthwise(const sk_graph *graph, const sk_node *conv)
 {
-    int64_t count = sk_shape_count(shape), each = count / shape->dim[0];
-    float *w = sk_malloc((size_t)count * sizeof *w);
-    if (!w)
-        return sk_fail_memory(r->err, (size_t)count * sizeof *w);
-    for (int64_t i = 0; i < count; i++)
-        w[i] = (float)bytes[i] * scales[i / each];
-    sk_status status = sk_graph_add_copy(r->graph, SK_DTYPE_F32, shape, w, out, r->err);
-    sk_free(w);
-    return status;
+    const sk_shape *w = &graph->values[conv->in[1]].shape;
+    return conv->op == SK_OP_CONV && w->rank == 4 && w->dim[1] == 1 && conv->a.conv.groups == w->dim[0];
 }
 
 /* The convolution with weights in eight bits, which a DEQUANTIZE before it reads. */
@@ -179,26 +126,27 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     const sk_shape shape = w.shape, list = {.rank = 1, .dim = {shape.dim[0]}};
     const int64_t out = shape.dim[0], each = sk_shape_count(&shape) / out;
     const float *from = w.data;
+    const bool f8 = r->numbers->f8;
     sk_status status = SK_OK;
     sk_node node = *conv;
     sk_attrs a;
-    int8_t *bytes = sk_malloc((size_t)(out * each));
+    uint8_t *bytes = sk_malloc((size_t)(out * each));
+    float *to = sk_malloc((size_t)(out * each) * sizeof *to);
     float *scales = sk_calloc((size_t)out, sizeof *scales), *bias = sk_calloc((size_t)out, sizeof *bias);
     sk_value *in = sk_arena_alloc(r->graph->arena, 4 * sizeof *in), parts[2];
-    if (!bytes || !scales || !bias || !in) {
-        status = sk_fail_memory(r->err, (size_t)(out * each));
+    if (!bytes || !to || !scales || !bias || !in) {
+        status = sk_fail_memory(r->err, (size_t)(out * each) * sizeof *to);
         goto done;
     }
-    for (int64_t o = 0; o < out; o++) {
-        scales[o] = weight_scale(from + o * each, each);
-        round_channel(from + o * each, each, shape.dim[2] * shape.dim[3], scales[o], bytes + o * each);
-    }
+    for (int64_t o = 0; o < out; o++)
+        scales[o] = sk_quantise_weights(from + o * each, each, shape.dim[2] * shape.dim[3], f8,
+                                        bytes + o * each, to + o * each);
     if (r->numbers->weight_error)
-        r->numbers->weight_error[layer] = relative_error(from, bytes, scales, out, each);
+        r->numbers->weight_error[layer] = relative_error(from, to, out * each);
     if (conv->n_in > 2 && conv->in[2] != SK_VALUE_NONE)
         memcpy(bias, sk_value_tensor(r->graph, conv->in[2]).data, (size_t)out * sizeof *bias);
     if (r->numbers->means && r->numbers->means[layer])
-        correct_bias(conv, &shape, from, bytes, scales, r->numbers->means[layer], bias);
+        correct_bias(conv, &shape, from, to, r->numbers->means[layer], bias);
     for (int i = 0; i < 4; i++)
         in[i] = i < conv->n_in ? conv->in[i] : SK_VALUE_NONE;
     memset(&a, 0, sizeof a);
@@ -206,18 +154,19 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     node.in = in;
     node.n_in = conv->n_in > 3 ? 4 : 3;
     if (r->numbers->simulate) {
-        SK_TRY_GOTO(simulated_weights(r, &shape, bytes, scales, &in[1]));
+        SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &shape, to, &in[1], r->err));
         status = sk_graph_push_node(r->graph, &node, r->err);
         goto done;
     }
-    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_I8, &shape, bytes, &parts[0], r->err));
+    SK_TRY_GOTO(
+        sk_graph_add_copy(r->graph, f8 ? SK_DTYPE_F8 : SK_DTYPE_I8, &shape, bytes, &parts[0], r->err));
     SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, scales, &parts[1], r->err));
     char text[160];
     snprintf(text, sizeof text, "%.120s/weights", conv->name);
     SK_TRY_GOTO(sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, parts, 2, 1, text, &in[1], r->err));
     status = sk_graph_push_node(r->graph, &node, r->err);
 done:
-    sk_free_all(bytes, scales, bias);
+    sk_free_all(bytes, to, scales, bias);
     return status;
 }
 
@@ -229,7 +178,10 @@ static sk_status rewrite_node(rewriter *r, size_t index, int32_t *next_layer)
         if (node->in[i] >= 0)
             node->in[i] = r->reads[node->in[i]];
     if (*next_layer < plan->n_layers && plan->layers[*next_layer].node == (int32_t)index) {
-        SK_TRY(add_layer(r, node, *next_layer));
+        const bool as_it_is = r->numbers->f8 && sk_quantise_is_depthwise(r->graph, node);
+        SK_TRY(as_it_is ? sk_graph_push_node(r->graph, node, r->err) : add_layer(r, node, *next_layer));
+        if (as_it_is && r->numbers->weight_error)
+            r->numbers->weight_error[*next_layer] = 0;
         ++*next_layer;
     } else {
         SK_TRY(sk_graph_push_node(r->graph, node, r->err));
@@ -245,7 +197,7 @@ static sk_status check_numbers(const sk_graph *graph, const sk_quantise_plan *pl
 {
     for (int32_t g = 0; g < plan->n_groups; g++)
         if (!(numbers->groups[g].scale > 0) || !isfinite(numbers->groups[g].scale) ||
-            numbers->groups[g].zero < 0 || numbers->groups[g].zero > 255)
+            numbers->groups[g].zero < 0 || numbers->groups[g].zero > (numbers->f8 ? 0 : 255))
             return sk_fail(err, SK_ERR_ARG, "group %d has the scale %g and zero %d", g,
                            (double)numbers->groups[g].scale, numbers->groups[g].zero);
     for (int32_t i = 0; i < plan->n_layers; i++)

@@ -207,10 +207,10 @@ sk_status sk_quantise_for_runtimes(sk_graph *graph, const sk_quantise_reach *rea
     SK_TRY_GOTO(count_readers(&r));
     for (size_t n = 0; n < n_old; n++) {
         const sk_node *node = &graph->nodes[n];
-        found[n].narrow = node->op == SK_OP_CONV &&
-                          sk_graph_quantisation_of(graph, node->in[0], &found[n].x) &&
-                          sk_graph_quantisation_of(graph, node->in[1], &found[n].w) &&
-                          found[n].x.n_scales == 1 && found[n].w.real == SK_VALUE_NONE;
+        found[n].narrow =
+            node->op == SK_OP_CONV && sk_graph_quantisation_of(graph, node->in[0], &found[n].x) &&
+            sk_graph_quantisation_of(graph, node->in[1], &found[n].w) && found[n].x.n_scales == 1 &&
+            found[n].w.real == SK_VALUE_NONE && found[n].w.dtype == SK_DTYPE_I8;
         found[n].sum = found[n].narrow && sum_scale(&r, graph->nodes, node, &found[n].scale);
     }
     old = graph->nodes;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/f8_formula.h"
 #include "graph/ref.h"
 
 #include <math.h>
@@ -30,6 +31,15 @@ static int64_t zero_at(const sk_node *node, const sk_tensor *ins, int64_t c)
     return zero ? sk_tensor_int_at(zero, c) : 0;
 }
 
+/* Of f8 the zero is 0, and what is no number stays none. */
+static void quantise_f8(spread s, const float *x, const float *scale, uint8_t *y)
+{
+    for (int64_t o = 0; o < s.outer; o++)
+        for (int64_t c = 0; c < s.scales; c++)
+            for (int64_t i = 0; i < s.inner; i++)
+                *y++ = sk_f8_of(*x++ / scale[c]);
+}
+
 /* The quotient in f32, as ONNX Runtime and OpenVINO have it; then half to even, and held in range before it becomes an
  * integer, so that infinities saturate. */
 sk_status sk_ref_quantise(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
@@ -40,6 +50,10 @@ sk_status sk_ref_quantise(const sk_node *node, const sk_tensor *ins, sk_tensor *
     float low = is_signed ? -128.0f : 0.0f, high = is_signed ? 127.0f : 255.0f;
     const float *x = ins[0].data, *scale = ins[1].data;
     uint8_t *y = outs[0].data;
+    if (outs[0].dtype == SK_DTYPE_F8) {
+        quantise_f8(s, x, scale, y);
+        return SK_OK;
+    }
     for (int64_t o = 0; o < s.outer; o++)
         for (int64_t c = 0; c < s.scales; c++) {
             float zero = (float)zero_at(node, ins, c);
@@ -63,7 +77,9 @@ sk_status sk_ref_dequantise(const sk_node *node, const sk_tensor *ins, sk_tensor
         for (int64_t c = 0; c < s.scales; c++) {
             int64_t zero = zero_at(node, ins, c);
             for (int64_t i = 0; i < s.inner; i++, at++)
-                y[at] = (float)(sk_tensor_int_at(&ins[0], at) - zero) * scale[c];
+                y[at] = (ins[0].dtype == SK_DTYPE_F8 ? sk_f8_number(((const uint8_t *)ins[0].data)[at])
+                                                     : (float)(sk_tensor_int_at(&ins[0], at) - zero)) *
+                        scale[c];
         }
     return SK_OK;
 }

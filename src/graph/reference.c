@@ -79,6 +79,8 @@ static sk_dtype computed_type(type_class types, sk_op op, sk_dtype dtype)
     bool floating = sk_dtype_is_float(dtype);
     if (types == RAW || dtype == SK_DTYPE_NONE)
         return dtype;
+    if (dtype == SK_DTYPE_F8) /* who makes and reads it sees it as it is */
+        return op == SK_OP_QUANTIZE || op == SK_OP_DEQUANTIZE ? dtype : SK_DTYPE_F32;
     if (types == WIDE)
         return dtype == SK_DTYPE_F64 ? SK_DTYPE_F64 : floating ? SK_DTYPE_F32 : SK_DTYPE_I64;
     /* images of bytes are resized in floating point too */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/tensor.h"
 
+#include "graph/f8_formula.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@ size_t sk_dtype_bytes(sk_dtype dtype)
     case SK_DTYPE_NONE: return 0;
     case SK_DTYPE_I8:
     case SK_DTYPE_U8:
+    case SK_DTYPE_F8:
     case SK_DTYPE_BOOL: return 1;
     case SK_DTYPE_F16:
     case SK_DTYPE_BF16:
@@ -43,6 +46,7 @@ const char *sk_dtype_name(sk_dtype dtype)
     case SK_DTYPE_I64: return "i64";
     case SK_DTYPE_U64: return "u64";
     case SK_DTYPE_BOOL: return "bool";
+    case SK_DTYPE_F8: return "f8";
     }
     return "invalid";
 }
@@ -201,6 +205,7 @@ static void load_floats(sk_dtype dtype, const void *src, double *dst, size_t n)
     case SK_DTYPE_F64: EACH(double, s[i]);
     case SK_DTYPE_F16: EACH(uint16_t, sk_f16_to_f32(s[i]));
     case SK_DTYPE_BF16: EACH(uint16_t, sk_bf16_to_f32(s[i]));
+    case SK_DTYPE_F8: EACH(uint8_t, sk_f8_number(s[i]));
     default: break;
     }
 }
@@ -262,6 +267,7 @@ static void store_floats(sk_dtype dtype, const double *v, void *dst, size_t n)
     case SK_DTYPE_F64: EACH(double, v[i]);
     case SK_DTYPE_F16: EACH(uint16_t, sk_f32_to_f16((float)v[i]));
     case SK_DTYPE_BF16: EACH(uint16_t, sk_f32_to_bf16((float)v[i]));
+    case SK_DTYPE_F8: EACH(uint8_t, sk_f8_of((float)v[i]));
     case SK_DTYPE_I8: EACH(int8_t, saturate(v[i], INT8_MIN, INT8_MAX));
     case SK_DTYPE_U8: EACH(uint8_t, saturate(v[i], 0, UINT8_MAX));
     case SK_DTYPE_I16: EACH(int16_t, saturate(v[i], INT16_MIN, INT16_MAX));
@@ -283,6 +289,7 @@ static void store_integers(sk_dtype dtype, const int64_t *v, bool unsigned64, vo
     case SK_DTYPE_F64: EACH(double, unsigned64 ? (double)(uint64_t)v[i] : (double)v[i]);
     case SK_DTYPE_F16: EACH(uint16_t, sk_f32_to_f16(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
     case SK_DTYPE_BF16: EACH(uint16_t, sk_f32_to_bf16(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
+    case SK_DTYPE_F8: EACH(uint8_t, sk_f8_of(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
     case SK_DTYPE_I8: EACH(int8_t, v[i]);
     case SK_DTYPE_U8: EACH(uint8_t, v[i]);
     case SK_DTYPE_I16: EACH(int16_t, v[i]);
@@ -309,7 +316,7 @@ void sk_convert(sk_dtype from, const void *src, sk_dtype to, void *dst, size_t c
     size_t from_bytes = sk_dtype_bytes(from), to_bytes = sk_dtype_bytes(to);
     for (size_t begin = 0; begin < count; begin += CHUNK) {
         size_t n = count - begin < CHUNK ? count - begin : CHUNK;
-        if (sk_dtype_is_float(from)) {
+        if (sk_dtype_is_float(from) || from == SK_DTYPE_F8) {
             double chunk[CHUNK];
             load_floats(from, s + begin * from_bytes, chunk, n);
             store_floats(to, chunk, d + begin * to_bytes, n);

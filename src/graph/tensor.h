@@ -23,12 +23,13 @@ typedef enum sk_dtype {
     SK_DTYPE_U32 = 10,
     SK_DTYPE_I64 = 11,
     SK_DTYPE_U64 = 12,
-    SK_DTYPE_BOOL = 13 /* one byte, 0 or 1 */
+    SK_DTYPE_BOOL = 13, /* one byte, 0 or 1 */
+    SK_DTYPE_F8 = 14    /* e4m3 (f8_formula.h): how values in eight bits are kept; nothing computes in it */
 } sk_dtype;
 
 size_t sk_dtype_bytes(sk_dtype dtype);     /* 0 for SK_DTYPE_NONE */
 const char *sk_dtype_name(sk_dtype dtype); /* "f32", "u8", … */
-bool sk_dtype_is_float(sk_dtype dtype);
+bool sk_dtype_is_float(sk_dtype dtype);    /* that networks compute in: not f8 */
 
 #define SK_MAX_RANK 8
 
@@ -82,7 +83,8 @@ static inline uint16_t sk_f32_to_bf16(float value)
         return (uint16_t)(v.u >> 16 | 0x40u);
     return (uint16_t)((v.u + 0x7fffu + (v.u >> 16 & 1u)) >> 16);
 }
-/* Converts `count` elements between any two types; floats to integers truncate toward zero and saturate. */
+/* Converts `count` elements between any two types; floats to integers truncate toward zero and saturate, and so do numbers to f8,
+ * which are rounded. */
 void sk_convert(sk_dtype from, const void *src, sk_dtype to, void *dst, size_t count);
 
 #endif

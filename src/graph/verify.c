@@ -86,7 +86,7 @@ static sk_status check_split(const sk_node *node, sk_error *err)
 
 static bool dtype_valid(sk_dtype dtype)
 {
-    return (int)dtype > SK_DTYPE_NONE && (int)dtype <= SK_DTYPE_BOOL;
+    return (int)dtype > SK_DTYPE_NONE && (int)dtype <= SK_DTYPE_F8;
 }
 
 static sk_status check_attributes(const sk_node *node, sk_error *err)

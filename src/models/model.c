@@ -53,7 +53,7 @@ void sk_model_forget_network(sk_model *model)
 {
     if (model->in_memory)
         return;
-    model->forgotten = model->graph != NULL;
+    model->forgotten = model->forgotten || model->graph != NULL; /* twice is as good as once */
     sk_graph_close(&model->graph);
     sk_memory_give_back();
 }

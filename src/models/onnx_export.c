@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* IR 8 goes with opset 15 to 18 and is read by runtimes of 2021 and later. */
-#define IR_VERSION 8
+/* IR 8 goes with opset 15 to 18 and is read by runtimes of 2021 and later; 9 with opset 19, which fp8 needs. */
+#define IR_VERSION    8
+#define IR_VERSION_F8 9
 
 sk_onnx_settings sk_onnx_defaults(void)
 {
@@ -93,6 +94,8 @@ static sk_status prepare_graph(export_job *job)
         status = sk_graph_remove_dead(copy, job->err);
     if (status == SK_OK && job->settings.eight_bits == SK_ONNX_EIGHT_BITS_NONE)
         status = sk_graph_dequantise(copy, job->err);
+    if (status == SK_OK && sk_graph_is_f8(copy))
+        job->settings.opset = SK_ONNX_OPSET_F8;
     if (status != SK_OK)
         sk_graph_close(&copy);
     job->graph = copy;
@@ -228,7 +231,7 @@ static sk_status fill_header(export_job *job)
     *opset = (sk_onnx_opset){"", job->settings.opset};
     job->onnx->opsets = opset;
     job->onnx->n_opsets = 1;
-    job->onnx->ir_version = IR_VERSION;
+    job->onnx->ir_version = job->settings.opset >= SK_ONNX_OPSET_F8 ? IR_VERSION_F8 : IR_VERSION;
     job->onnx->producer = "skitter";
     job->onnx->producer_version = sk_version_text();
     job->onnx->graph.name = "main";

@@ -17,7 +17,7 @@ enum {
 
 typedef struct sk_onnx_settings {
     uint32_t size;                /* of this struct */
-    int32_t opset;                /* 13 to 18; 17 */
+    int32_t opset;                /* 13 to 18; 17. A network in fp8 is written with 19 */
     int32_t half;                 /* 1: weights and arithmetic in float16; 0 */
     int32_t half_io;              /* with half: 1 = input and outputs too; 0 = they stay float32 */
     int32_t dynamic_batch;        /* 1: any batch size; 0 */

@@ -11,6 +11,7 @@
 
 #define SK_ONNX_OPSET_MIN 13
 #define SK_ONNX_OPSET_MAX 18
+#define SK_ONNX_OPSET_F8  19 /* the first with float8e4m3fn; written for networks in fp8 alone */
 
 typedef struct sk_exporter {
     sk_onnx_model *model; /* owns everything made here */

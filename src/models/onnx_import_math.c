@@ -130,8 +130,9 @@ void sk_import_cast(sk_importer *m)
 {
     int64_t to = sk_im_int(m, "to", 0);
     sk_dtype dtype = sk_im_dtype(to);
-    if (dtype == SK_DTYPE_NONE)
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "conversion to type %lld is not supported", (long long)to);
+    if (dtype == SK_DTYPE_NONE || (dtype == SK_DTYPE_F8 && sk_im_int(m, "saturate", 1) == 0))
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "conversion to type %lld%s is not supported", (long long)to,
+                   dtype == SK_DTYPE_F8 ? " without saturation" : "");
     else
         sk_im_out(m, 0, sk_im_cast(m, sk_im_in(m, 0), dtype));
 }

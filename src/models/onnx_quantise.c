@@ -25,9 +25,12 @@ void sk_import_quantise(sk_importer *m)
     if (sk_im_int(m, "block_size", 0) != 0)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "scales for blocks of %lld are not supported",
                    (long long)sk_im_int(m, "block_size", 0));
-    if (narrows && type != 0 && sk_im_dtype(type) != SK_DTYPE_U8 && sk_im_dtype(type) != SK_DTYPE_I8)
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "its element type %lld; uint8 and int8 are possible",
+    if (narrows && type != 0 && sk_im_dtype(type) != SK_DTYPE_U8 && sk_im_dtype(type) != SK_DTYPE_I8 &&
+        sk_im_dtype(type) != SK_DTYPE_F8)
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "its element type %lld; uint8, int8 and float8e4m3fn are possible",
                    (long long)type);
+    if (narrows && sk_im_int(m, "saturate", 1) == 0)
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "numbers beyond the largest that become none (saturate = 0)");
     if (sk_im_has(m, 2)) {
         in[2] = constant_input(m, 2, "zero point");
     } else if (narrows && m->b.status == SK_OK) {
@@ -53,6 +56,9 @@ void sk_export_quantise(sk_exporter *e)
     const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     if (e->half)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "a network in eight bits cannot be written in float16 as well");
+    if (e->opset < SK_ONNX_OPSET_F8 && sk_graph_is_f8(e->graph))
+        sk_ex_fail(e, SK_ERR_UNSUPPORTED, "fp8 (float8e4m3fn) needs opset %d, not %d", SK_ONNX_OPSET_F8,
+                   e->opset);
     sk_ex_emit(e, e->node->op == SK_OP_QUANTIZE ? "QuantizeLinear" : "DequantizeLinear", in, 3, &axis,
                scale.data && sk_shape_count(&scale.shape) > 1, sk_ex_out(e, 0));
 }

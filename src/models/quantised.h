@@ -23,7 +23,7 @@ typedef struct sk_loss {
 } sk_loss;
 
 typedef struct sk_quantised {
-    char precision[8]; /* "i8", "mixed" */
+    char precision[8]; /* "i8", "mixed", "fp8" */
     char source[256];  /* file name of the model it was made from … */
     char source_sha256[65];
     char data[256]; /* … and of the frames */

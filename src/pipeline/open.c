@@ -24,6 +24,7 @@ static sk_status settle_precision(sk_pipeline *p, sk_error *err)
     for (int32_t i = 0; i < p->info.n_models; i++) {
         const sk_precision its = sk_net_precision(session.precision, p->models[i], p->engine);
         const char *name = sk_precision_name(sk_precision_settle(&p->engine->can, its));
+        SK_TRY(sk_net_check_precision(its, p->models[i], p->engine, err));
         if (used && strcmp(p->precision_used, name) == 0)
             continue;
         used += (size_t)snprintf(p->precision_used + used, sizeof p->precision_used - used, "%s%s",

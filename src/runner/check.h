@@ -14,7 +14,9 @@
 typedef struct sk_checker_part {
     sk_task_stage *stage;
     sk_session *reference;
-    sk_trace_key key; /* that the reference is open for */
+    sk_session *
+        unrounded; /* of eight bits, once a correlation was too small: what their roundings are measured from */
+    sk_trace_key key; /* that the two are open for */
     uint8_t *input;
 } sk_checker_part;
 

@@ -86,15 +86,34 @@ static bool builds_bytes(const sk_engine *engine)
 
 sk_precision sk_net_precision(sk_precision wish, const sk_model *model, const sk_engine *engine)
 {
+    /* fp8 is never left for something else by itself: where the engine has none, sk_net_check_precision says so */
+    if (wish == SK_PRECISION_AUTO && sk_graph_is_f8(model->graph) && !engine->can.for_checking)
+        return SK_PRECISION_FP8;
     const bool bytes = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0 && !builds_bytes(engine);
     return wish == SK_PRECISION_AUTO && bytes && sk_graph_is_quantised(model->graph) ? SK_PRECISION_I8 : wish;
 }
 
-static sk_status settle_precision(const sk_model *model, const sk_engine *engine, sk_session_settings *s,
-                                  sk_error *err)
+sk_status sk_net_check_precision(sk_precision precision, const sk_model *model, const sk_engine *engine,
+                                 sk_error *err)
 {
-    s->precision = sk_net_precision(s->precision, model, engine);
-    if (s->precision == SK_PRECISION_I8 && !builds_bytes(engine) && !sk_graph_is_quantised(model->graph))
+    const bool f8 = sk_graph_is_f8(model->graph);
+    if (precision == SK_PRECISION_FP8 && !f8)
+        return sk_fail(err, SK_ERR_ARG,
+                       "%s: is not in fp8\nmake a model that is, by frames like those it will see: "
+                       "skitter quantize %s --data VIDEO --precision fp8 -o MODEL.skq",
+                       model->path, model->path);
+    if (precision == SK_PRECISION_FP8 && !(engine->can.precisions & 1u << SK_PRECISION_FP8))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: is in fp8, which the runtime %s does not compute in\n--runtime cuda on an NVIDIA "
+                       "GPU of compute capability 8.9 or newer does; --precision f32 computes it here with "
+                       "its rounded weights",
+                       model->path, engine->name);
+    if (precision == SK_PRECISION_I8 && f8)
+        return sk_fail(err, SK_ERR_ARG,
+                       "%s: is in fp8, not in i8\n--precision fp8 where a GPU computes it, or make one in i8 "
+                       "of the model it came from: skitter quantize MODEL --data VIDEO -o MODEL.skq",
+                       model->path);
+    if (precision == SK_PRECISION_I8 && !builds_bytes(engine) && !sk_graph_is_quantised(model->graph))
         return sk_fail(
             err, SK_ERR_ARG,
             "%s: is not in eight bits (i8)\nmake a model that is, by frames like those it will see: "
@@ -104,20 +123,45 @@ static sk_status settle_precision(const sk_model *model, const sk_engine *engine
 }
 
 /* A model whose weights were given back, and a size nobody expected: they are read once more. */
+static sk_status read_again(const sk_model *model, sk_model **out, sk_error *err)
+{
+    SK_TRY(sk_model_open_heads(model->path, model->wanted_heads, out, err));
+    if (strcmp((*out)->content_hash, model->content_hash) == 0)
+        return SK_OK;
+    sk_model_close(out);
+    return sk_fail(err, SK_ERR_MISMATCH,
+                   "%s: was changed since this run began, and frames of another size need its weights again; "
+                   "begin anew",
+                   model->path);
+}
+
 static sk_status open_again(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
                             int64_t width, const sk_session_settings *settings, sk_session **out,
                             sk_error *err)
 {
     sk_model *again = NULL;
-    SK_TRY(sk_model_open_heads(model->path, model->wanted_heads, &again, err));
-    sk_status status =
-        strcmp(again->content_hash, model->content_hash) == 0
-            ? sk_net_open(again, engine, batch, height, width, settings, out, err)
-            : sk_fail(
-                  err, SK_ERR_MISMATCH,
-                  "%s: was changed since this run began, and frames of another size need its weights again; "
-                  "begin anew",
-                  model->path);
+    SK_TRY(read_again(model, &again, err));
+    sk_status status = sk_net_open(again, engine, batch, height, width, settings, out, err);
+    sk_model_close(&again);
+    return status;
+}
+
+sk_status sk_net_open_unrounded(const sk_model *model, int64_t batch, int64_t height, int64_t width,
+                                const sk_session_settings *settings, sk_session **out, sk_error *err)
+{
+    sk_model *again = NULL;
+    sk_graph *graph = NULL;
+    sk_status status;
+    *out = NULL;
+    if (model->forgotten)
+        SK_TRY(read_again(model, &again, err));
+    sk_model plain = again ? *again : *model; /* borrows everything but its graph */
+    SK_TRY_GOTO(sk_graph_clone(plain.graph, &graph, err));
+    SK_TRY_GOTO(sk_graph_dequantise(graph, err));
+    plain.graph = graph;
+    status = sk_net_open(&plain, &sk_engine_reference, batch, height, width, settings, out, err);
+done:
+    sk_graph_close(&graph);
     sk_model_close(&again);
     return status;
 }
@@ -133,7 +177,8 @@ sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t ba
                        model->path);
     SK_TRY(sk_net_check_size(model, batch, height, width, err));
     sk_session_settings s = settings ? *settings : sk_session_defaults();
-    SK_TRY(settle_precision(model, engine, &s, err));
+    s.precision = sk_net_precision(s.precision, model, engine);
+    SK_TRY(sk_net_check_precision(s.precision, model, engine, err));
     sk_net_pixel_values(model, &s);
     s.model_key = model->content_hash;
     for (int32_t i = 0; i < model->n_outputs; i++)

@@ -26,7 +26,7 @@ static bool has_library(const char *name)
         char pattern[256];
         glob_t found;
         snprintf(pattern, sizeof pattern, "%s/%s*", folders[i], name);
-        bool any = glob(pattern, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc > 0;
+        const bool any = glob(pattern, GLOB_NOSORT, NULL, &found) == 0; /* none is no 0 */
         globfree(&found);
         if (any)
             return true;

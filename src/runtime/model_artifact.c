@@ -14,7 +14,9 @@
 #include <string.h>
 
 /* Raised whenever what is exported changes: artifacts of before are then made anew. */
-#define EXPORTER 1
+#define EXPORTER       1
+
+#define LARGEST_SOURCE ((size_t)4 << 30)
 
 /* --- who watches --- */
 
@@ -264,7 +266,7 @@ static sk_status use_source(sk_artifact_job *j, bool *used, sk_error *err)
     if (j->model->format != SK_FORMAT_ONNX || j->engine->form->build || j->model->in_memory ||
         !sk_file_is_regular(j->model->path))
         return SK_OK;
-    SK_TRY(sk_file_read(j->model->path, (size_t)4 << 30, &data, &length, err));
+    SK_TRY(sk_file_read(j->model->path, LARGEST_SOURCE, &data, &length, err));
     sk_status status = sk_artifact_job_match(j, j->model->path, data, length, &misfit);
     if (status == SK_ERR_MEMORY) {
         sk_free(data);
@@ -320,8 +322,6 @@ static sk_status can_run(sk_artifact_job *j, sk_error *err)
     sk_session_artifact some = {.path = j->model->path};
     sk_graph *fixed = NULL;
     sk_shape shape = sk_artifact_job_shape(j);
-    if (!j->engine->supports)
-        return SK_OK;
     s.artifact = &some;
     SK_TRY(sk_graph_specialise(j->model->graph, &shape, 1, &fixed, err));
     sk_status status = j->engine->supports(fixed, &s, err);

@@ -51,8 +51,15 @@ sk_status sk_model_artifact_compare(const sk_model *model, const char *onnx, sk_
  * value (at least 1). Boxes and scores of a YOLO output are looked at apart, since boxes are a thousand times larger. */
 typedef struct sk_parity {
     double pcc, max_difference;
+    double rounding; /* sk_parity_compare_rounding: how many times as far from `plain` as `want`; else 0 */
 } sk_parity;
 sk_parity sk_parity_compare(const sk_tensor *got, const sk_tensor *want, int32_t n, const sk_model *model);
+/* For outputs in eight bits: adds to *parity how far `got` is from what nothing rounds (sk_compare_rounding). */
+void sk_parity_compare_rounding(const sk_tensor *got, const sk_tensor *want, const sk_tensor *plain,
+                                int32_t n, const sk_model *model, sk_parity *parity);
+/* SK_ERR_MISMATCH where it is farther than this precision's roundings explain. */
+sk_status sk_parity_judge_rounding(const sk_parity *parity, sk_precision precision,
+                                   sk_error *err) SK_MUST_CHECK;
 /* SK_ERR_MISMATCH, in words, beyond what this precision may differ by. */
 sk_status sk_parity_judge(const sk_parity *parity, sk_precision precision, sk_error *err) SK_MUST_CHECK;
 /* The same for a file of which nobody knows what it was made from: does it hold `model`'s weights? An earlier epoch's come

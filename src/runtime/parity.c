@@ -18,22 +18,31 @@ static void compare(const float *got, const float *want, int64_t count, sk_parit
     out->max_difference = fmax(out->max_difference, a.max_diff / fmax(1, a.scale));
 }
 
+static bool same_form(const sk_tensor *a, const sk_tensor *b)
+{
+    return a->dtype == SK_DTYPE_F32 && b->dtype == SK_DTYPE_F32 && sk_shape_equal(&a->shape, &b->shape);
+}
+
+/* [B][4 + classes + extra][anchors] */
+static bool is_dense(const sk_model *model, int32_t i, const sk_shape *shape)
+{
+    return model && i < model->n_outputs && model->outputs[i].kind == SK_OUTPUT_YOLO && shape->rank == 3 &&
+           shape->dim[1] > 4;
+}
+
 sk_parity sk_parity_compare(const sk_tensor *got, const sk_tensor *want, int32_t n, const sk_model *model)
 {
     sk_parity result = {.pcc = 1};
     for (int32_t i = 0; i < n; i++) {
-        if (got[i].dtype != SK_DTYPE_F32 || want[i].dtype != SK_DTYPE_F32 ||
-            !sk_shape_equal(&got[i].shape, &want[i].shape))
+        if (!same_form(&got[i], &want[i]))
             return (sk_parity){.pcc = 0, .max_difference = INFINITY};
         const float *a = got[i].data, *b = want[i].data;
         const int64_t *d = want[i].shape.dim;
-        bool rows = model && i < model->n_outputs && model->outputs[i].kind == SK_OUTPUT_YOLO &&
-                    want[i].shape.rank == 3 && d[1] > 4;
-        if (!rows) {
+        if (!is_dense(model, i, &want[i].shape)) {
             compare(a, b, sk_shape_count(&want[i].shape), &result);
             continue;
         }
-        /* [B][4 + classes + extra][anchors]: boxes, scores and the rest each for itself */
+        /* boxes, scores and the rest each for itself */
         int64_t plane = d[2], classes = model->n_classes < d[1] - 4 ? model->n_classes : d[1] - 4;
         for (int64_t k = 0; k < d[0]; k++) {
             int64_t at = k * d[1] * plane;
@@ -45,6 +54,39 @@ sk_parity sk_parity_compare(const sk_tensor *got, const sk_tensor *want, int32_t
         }
     }
     return result;
+}
+
+void sk_parity_compare_rounding(const sk_tensor *got, const sk_tensor *want, const sk_tensor *plain,
+                                int32_t n, const sk_model *model, sk_parity *parity)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t *d = want[i].shape.dim;
+        const bool dense = is_dense(model, i, &want[i].shape);
+        if (!same_form(&got[i], &want[i]) || !same_form(&plain[i], &want[i])) {
+            parity->rounding = INFINITY;
+            return;
+        }
+        const size_t all = (size_t)sk_shape_count(&want[i].shape), batch = dense ? (size_t)d[0] : 1;
+        for (size_t k = 0; k < batch; k++) {
+            const size_t at = k * (all / batch);
+            const float *a = (const float *)got[i].data + at, *b = (const float *)want[i].data + at,
+                        *c = (const float *)plain[i].data + at;
+            const double r = dense ? sk_compare_rounding_dense(a, b, c, d[1], d[2], model->n_classes)
+                                   : sk_compare_rounding(a, b, c, all);
+            parity->rounding = fmax(parity->rounding, r);
+        }
+    }
+}
+
+sk_status sk_parity_judge_rounding(const sk_parity *p, sk_precision precision, sk_error *err)
+{
+    const double most = sk_tolerance_of(precision)->rounding;
+    if (p->rounding <= most)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_MISMATCH,
+                   "its answers differ from skitter's own: they are %.3g times as far from f32 as those of "
+                   "skitter's eight bits (at most %g), correlation %.6f",
+                   p->rounding, most, p->pcc);
 }
 
 sk_status sk_parity_judge(const sk_parity *p, sk_precision precision, sk_error *err)

@@ -94,6 +94,8 @@ static void take_report(report *r, sk_probe_row *row)
         close_text(p->devices[i].name, sizeof p->devices[i].name);
         snprintf(row->devices[row->n_devices++], sizeof row->devices[0], "%s", p->devices[i].name);
     }
+    if (n > 0)
+        row->precisions = p->devices[0].precisions;
     if (row->available)
         snprintf(row->reason, sizeof row->reason, "a test convolution ran and was right");
     else if (r->ok)

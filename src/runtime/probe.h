@@ -18,6 +18,7 @@ typedef struct sk_probe_row {
     char version[64];
     int32_t n_devices;
     char devices[SK_ENGINE_MAX_DEVICES][96];
+    uint32_t precisions; /* bit 1 << sk_precision: what the first device computes in; 0 = not told */
 } sk_probe_row;
 
 #define SK_PROBE_LIMIT_MS 20000

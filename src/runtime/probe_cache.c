@@ -86,6 +86,8 @@ static bool take(const sk_config_value *root, sk_runtime runtime, sk_probe_row *
     copy(root, "library", row->library, sizeof row->library);
     copy(root, "version", row->version, sizeof row->version);
     copy(root, "reason", row->reason, sizeof row->reason);
+    const int64_t precisions = sk_config_int_or(root, "precisions", 0);
+    row->precisions = precisions > 0 && precisions <= UINT32_MAX ? (uint32_t)precisions : 0;
     const sk_config_value *devices = sk_config_get(root, "devices");
     for (size_t i = 0; i < sk_config_count(devices) && i < SK_ENGINE_MAX_DEVICES; i++) {
         const char *name = sk_config_text(sk_config_at(devices, i));
@@ -117,6 +119,7 @@ void sk_probe_cache_write(const sk_probe_row *row)
         sk_json_object(&json);
         sk_json_key_strings(&json, {"key", key}, {"library", row->library}, {"version", row->version},
                             {"reason", row->reason});
+        sk_json_key_int(&json, "precisions", row->precisions);
         sk_json_key_array(&json, "devices");
         for (int32_t i = 0; i < row->n_devices; i++)
             sk_json_string(&json, row->devices[i]);

@@ -124,11 +124,10 @@ static bool is_run_file(const char *name)
     return length > 5 && strcmp(name + length - 5, ".lock") == 0;
 }
 
-/* Needs the gate: nobody is between making a file and locking it. */
+/* Adds to *count. Needs the gate: nobody is between making a file and locking it. */
 static sk_status look(const char *folder, sk_run_info *rows, int32_t capacity, int32_t *count, sk_error *err)
 {
     sk_status status = SK_OK;
-    *count = 0;
     DIR *dir = opendir(folder);
     if (!dir)
         return sk_fail(err, SK_ERR_IO, "%s: the folder of running runs cannot be read: %s", folder,

@@ -31,8 +31,8 @@ typedef struct sk_detector_settings {
     const char *provider;
     const char *
         openvino_device; /* openvino: "CPU" (default null), "GPU", "GPU.1", "NPU", "AUTO"; borrowed while open */
-    const char
-        *precision; /* "f32", "f16", "bf16", "i8"; default null: what the runtime usually computes in */
+    const char *
+        precision; /* "f32", "f16", "bf16", "i8", "fp8"; default null: what the runtime usually computes in */
     bool openvino_throughput; /* openvino: compile for many frames at once, not for the soonest answer */
     /* What only the chosen runtime knows, "winograd=off,tune=off" (docs/runtimes.md; `skitter runtimes --options` lists them);
      * what it does not know is refused at opening. Default null. Borrowed while open. */

@@ -66,6 +66,7 @@ void cpu_conv_to_bf16(const cpu_plan *plan, const sk_node *node, cpu_conv *c)
         return;
     if (plan->values[cpu_low(plan, c->x)].map >= 0)
         c->x = cpu_low(plan, c->x);
-    if (c->residual != SK_VALUE_NONE && plan->values[cpu_low(plan, c->residual)].map >= 0)
+    if (c->residual != SK_VALUE_NONE && plan->values[cpu_low(plan, c->residual)].map >= 0 &&
+        cpu_usual_fill(&plan->values[cpu_low(plan, c->residual)]))
         c->residual = cpu_low(plan, c->residual);
 }

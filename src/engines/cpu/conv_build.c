@@ -99,6 +99,25 @@ static sk_status settle_form(cpu_plan *plan, const sk_node *node, cpu_conv *c, s
     return low ? SK_OK : need_f32(plan, node, c, err);
 }
 
+/* Kernels add the residual block by block. One that is filled otherwise than the output, as a concatenation of parts is that fill no
+ * block, is put in the output's order first. */
+static sk_status order_residual(cpu_plan *plan, cpu_conv *c, sk_value out, sk_error *err)
+{
+    if (c->residual == SK_VALUE_NONE || cpu_same_fill(&plan->values[c->y], &plan->values[c->residual]))
+        return SK_OK;
+    const sk_value again = cpu_reordered(plan, out);
+    const int64_t *d = cpu_shape(plan, c->residual)->dim; /* half the output's where it is read at half */
+    SK_TRY(cpu_need_dense(plan, c->residual, err));
+    SK_TRY(cpu_make_like(plan, again, c->y, err));
+    plan->values[again].dense = plan->values[c->residual].dense;
+    plan->values[again].constant = plan->values[c->residual].constant;
+    plan->values[again].input = plan->values[c->residual].input;
+    plan->buffers[plan->values[again].map].h = (int32_t)d[2];
+    plan->buffers[plan->values[again].map].w = (int32_t)d[3];
+    c->residual = again;
+    return cpu_add_to_blocked(plan, again, err);
+}
+
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_window *win = &node->a.conv.window;
@@ -151,6 +170,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     } else {
         SK_TRY(cpu_make_blocked(plan, c.y, err));
     }
+    SK_TRY(order_residual(plan, &c, y, err));
     return add_conv(plan, &c, sk_node_flops(plan->graph, node), err);
 }
 

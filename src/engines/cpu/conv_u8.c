@@ -63,6 +63,15 @@ static bool settle(const cpu_plan *plan, const sk_node *node, const sk_act_f32 *
                      : settle_finish(u, act, residual ? (double)residual->scale : 0.0);
 }
 
+/* Is it filled as the output will be? */
+static bool fits_output(const cpu_conv *c, const cpu_value *in, const cpu_value *residual)
+{
+    const bool depthwise =
+        c->weights.groups > 1 && c->weights.groups == c->weights.cin && c->weights.groups == c->weights.cout;
+    return residual->map < 0 ||
+           (depthwise ? in->map >= 0 && cpu_same_fill(in, residual) : cpu_usual_fill(residual));
+}
+
 sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool *done, sk_error *err)
 {
     const sk_value x = cpu_low(plan, c->x), y = cpu_low(plan, c->y);
@@ -72,6 +81,8 @@ sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool 
         return SK_OK;
     if (c->residual != SK_VALUE_NONE)
         residual = &plan->values[cpu_low(plan, c->residual)];
+    if (residual && !fits_output(c, in, residual))
+        return SK_OK;
     cpu_conv_u8 *u = sk_arena_alloc(plan->arena, sizeof *u);
     if (!u)
         return sk_fail_memory(err, sizeof *u);

@@ -59,6 +59,10 @@ static sk_status cpu_supports(const sk_graph *graph, const sk_session_settings *
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "the cpu engine computes in f32, bf16 or i8, not in %s; set precision to one of these",
                        sk_precision_name(settings->precision));
+    if (settings->precision == SK_PRECISION_I8 && sk_graph_is_f8(graph))
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "this model is in fp8, not in i8; the cpu engine computes it in f32 (--precision f32)");
     if (settings->precision == SK_PRECISION_I8 && !sk_graph_is_quantised(graph))
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,

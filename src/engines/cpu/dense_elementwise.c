@@ -160,9 +160,9 @@ sk_status cpu_build_dense_binary(cpu_plan *plan, const sk_node *node, bool *done
             e->rank++;
         }
     }
-    if (e->rank == 0) {
+    if (e->rank == 0) { /* one number each: nothing is repeated */
         e->rank = 1;
-        e->dim[0] = 1;
+        e->dim[0] = e->stride_a[0] = e->stride_b[0] = 1;
     }
     return SK_OK;
 }

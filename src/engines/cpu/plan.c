@@ -113,7 +113,7 @@ bool cpu_read_in_place(const cpu_plan *plan, sk_value input)
 static sk_status build_steps(cpu_plan *plan, sk_error *err)
 {
     const sk_graph *g = plan->graph;
-    for (size_t i = 0; i < 2 * g->n_values; i++) {
+    for (size_t i = 0; i < 3 * g->n_values; i++) {
         plan->values[i] = (cpu_value){.map = -1, .dense = -1, .input = -1};
         if (i < g->n_values && g->values[i].blob)
             plan->values[i].constant = sk_value_tensor(g, (sk_value)i).data;
@@ -219,7 +219,7 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->uses);
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     plan->n_values = (sk_value)plan->graph->n_values;
-    plan->values = sk_arena_alloc(plan->arena, (2 * plan->graph->n_values + 1) * sizeof *plan->values);
+    plan->values = sk_arena_alloc(plan->arena, (3 * plan->graph->n_values + 1) * sizeof *plan->values);
     if (!plan->values)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->values);
     SK_TRY(build_steps(plan, err));

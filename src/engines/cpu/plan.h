@@ -103,8 +103,9 @@ struct cpu_plan {
     int32_t winograd, tune; /* options */
     bool bf16;              /* products may be of bf16; where they are not native, weights are rounded only */
     int32_t threads;
-    cpu_value *values; /* one a graph value, then one a value's low form */
-    int32_t *uses;     /* how often each is read */
+    cpu_value *
+        values; /* one a graph value, one a value's low form, one a residual in another order (cpu_reordered) */
+    int32_t *uses; /* how often each is read */
     cpu_buffer *buffers;
     size_t n_buffers, buffers_capacity;
     cpu_step *steps;
@@ -159,6 +160,7 @@ sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CH
 sk_status cpu_need_dense(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 bool cpu_can_block(const cpu_plan *plan, sk_value v); /* f32, rank 4 */
 bool cpu_same_fill(const cpu_value *a, const cpu_value *b);
+bool cpu_usual_fill(const cpu_value *v); /* 16, 16, …, rest */
 /* Asks for a zero border around a blocked value. */
 void cpu_need_border(cpu_plan *plan, sk_value v, const int32_t border[4]);
 /* A concatenation along channels: parts become ranges of the whole where possible; copied[i] marks those that must be
@@ -221,11 +223,16 @@ static inline sk_value cpu_low(const cpu_plan *plan, sk_value v)
 }
 static inline bool cpu_is_low(const cpu_plan *plan, sk_value v)
 {
-    return v >= plan->n_values;
+    return v >= plan->n_values && v < 2 * plan->n_values;
+}
+/* The residual of the convolution that makes v, filled as v is. */
+static inline sk_value cpu_reordered(const cpu_plan *plan, sk_value v)
+{
+    return v + 2 * plan->n_values;
 }
 static inline const sk_shape *cpu_shape(const cpu_plan *plan, sk_value v)
 {
-    return &plan->graph->values[cpu_is_low(plan, v) ? v - plan->n_values : v].shape;
+    return &plan->graph->values[v % plan->n_values].shape;
 }
 
 #endif

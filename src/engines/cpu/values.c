@@ -119,6 +119,14 @@ bool cpu_same_fill(const cpu_value *a, const cpu_value *b)
     return a->blocks == b->blocks && memcmp(a->fill, b->fill, (size_t)a->blocks) == 0;
 }
 
+bool cpu_usual_fill(const cpu_value *v)
+{
+    for (int32_t b = 0; b + 1 < v->blocks; b++)
+        if (v->fill[b] != SK_BLOCK)
+            return false;
+    return true;
+}
+
 /* The buffer that stands alone, and where `block` of `map` lies in it. */
 static int32_t find_root(const cpu_plan *plan, int32_t map, int32_t *block)
 {

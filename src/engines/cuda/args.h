@@ -14,13 +14,13 @@
  *   map    NHWC, fp16 (fp32 in f32 sessions, bf16 in bf16 ones), channel pitch a multiple of 8; a value may be a range of channels of a
  *          larger map, so concatenating and splitting channels costs nothing. Channels between a value's last and the
  *          next multiple of 8 hold zeros.
- *   bytes  the same in i8 sessions with a byte a channel, pitch and beginning of a value multiples of 16; channels that are
- *          no value's hold anything
+ *   bytes  the same in i8 and fp8 sessions with a byte a channel, pitch and beginning of a value multiples of 16; channels that are
+ *          no value's hold anything, which is a number in fp8 as well
  *   dense  row-major in the graph's own type and order, fp32 where the graph says f32
  *
  * Every structure begins with its addresses: p[0] is what is written, the others are read unless said. */
 
-enum { GPU_F32 = 1, GPU_F16 = 2, GPU_U8 = 3, GPU_BF16 = 4 }; /* element type of maps */
+enum { GPU_F32 = 1, GPU_F16 = 2, GPU_U8 = 3, GPU_BF16 = 4, GPU_F8 = 5 }; /* element type of maps */
 
 /* Activations fused into convolutions. */
 enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGMOID };
@@ -32,18 +32,20 @@ enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGM
 typedef struct gpu_bytes {
     int32_t out, residual; /* 1: bytes; 0: as the session's maps */
     int32_t half;  /* the end is SiLU to bytes, bytes added after it or halves before it: sums come halved */
+    int32_t f8;    /* 1: bytes are e4m3: written is number * gain, added is number * gain; the zeros are 0 */
     uint32_t fill; /* the input's zero, four times */
     float gain, zero; /* written: 255 times what is left of number * gain + zero in [0, 1] */
     float residual_gain, residual_zero; /* added: (byte - zero) * gain */
 } gpu_bytes;
 
 /* Convolution on the tensor cores: p = out, in, weights (packed), bias f32, residual (may be null). Of bytes
- * (GPU_BYTES): bias is f32 [cout][2], what sums are multiplied with and what is then added. */
+ * (GPU_BYTES, GPU_E4M3): bias is f32 [cout][2], what sums are multiplied with and what is then added. */
 typedef struct gpu_conv_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, m; /* m = n * oh * ow */
     int32_t stride, pad_y, pad_x;
     int32_t c8, ldi, ldo, ldr; /* input channels / 8; channel pitches of input, output and residual */
+    int32_t cin8;              /* e4m3: input channels rounded up to 8: what lies behind may be no number */
     int32_t cout8;             /* output channels rounded up to 8: what is stored */
     int32_t kpad, nk;          /* weights: row length; k tiles */
     int32_t act, residual_before;
@@ -74,7 +76,8 @@ typedef struct gpu_first_args {
 } gpu_first_args;
 
 /* Depthwise k x k: p = out, in, weights [k * k][c], bias, residual. Of bytes (type GPU_U8): 3x3, stride 1, weights int8, a word for
- * each channel of a row, [3][c][4], the fourth 0; bias as of gpu_conv_args; what lies outside is bytes.fill. */
+ * each channel of a row, [3][c][4], the fourth 0; bias as of gpu_conv_args; what lies outside is bytes.fill. Of e4m3 (GPU_F8): the same
+ * with weights f32 [9][c]. */
 typedef struct gpu_depthwise_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, k, stride, pad_y, pad_x, c8, ldi, ldo, ldr;
@@ -355,7 +358,7 @@ typedef struct gpu_attention_args {
 typedef struct gpu_convert_args {
     void *p[GPU_MAX_POINTERS];
     int64_t pixels;
-    int32_t c8, ldi, ldo, to_bytes;
+    int32_t c8, ldi, ldo, to_bytes, f8;
     float gain, zero;
 } gpu_convert_args;
 

@@ -333,8 +333,10 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
 #pragma unroll
         for (int e = 0; e < 4; e++)
             v[e] = fmaf(v[e], factor, K > 0 ? positions[row * VD + c + e] : 0.0f);
-        if (p.bytes.out)
-            put_numbers((uint8_t *)p.p[0] + ((long long)blockIdx.z * p.pixels + q0 + row) * p.ldo + c0 + c, p.bytes, v);
+        if (p.bytes.out && p.bytes.f8)
+            put_numbers<e4m3>((uint8_t *)p.p[0] + ((long long)blockIdx.z * p.pixels + q0 + row) * p.ldo + c0 + c, p.bytes, v);
+        else if (p.bytes.out)
+            put_numbers<uint8_t>((uint8_t *)p.p[0] + ((long long)blockIdx.z * p.pixels + q0 + row) * p.ldo + c0 + c, p.bytes, v);
         else
             map_of<E>::store(out + (long long)(q0 + row) * p.ldo + c, v);
     }

@@ -29,6 +29,30 @@ __device__ __forceinline__ int dot(uint32_t a, uint32_t b, int c)
     return d;
 }
 
+/* The sums of a thread: columns from x0 on, channels from c on. */
+template <class E, class SUM, int PX, int N>
+__device__ __forceinline__ void finish_pixels(const gpu_depthwise_args &p, int line, int x0, int c, const SUM (&acc)[PX][N])
+{
+    float2 factors[N];
+#pragma unroll
+    for (int e = 0; e < N; e += 2)
+        *(float4 *)&factors[e] = __ldg((const float4 *)((const float2 *)p.p[3] + c + e));
+    const long long pixel = (long long)line * p.ow + x0;
+#pragma unroll
+    for (int k = 0; k < PX; k++) {
+        float out[N];
+#pragma unroll
+        for (int e = 0; e < N; e++)
+            out[e] = fmaf((float)acc[k][e], factors[e].x, factors[e].y);
+        if (x0 + k >= p.ow)
+            break;
+        if (p.bytes.half)
+            finish_silu<E, N>(p, pixel + k, c, out);
+        else
+            finish_bytes<E, N>(p, pixel + k, c, out);
+    }
+}
+
 /* 4 G channels x PX columns a thread. */
 template <int G, int PX> __global__ void __launch_bounds__(128) depthwise_bytes(const __grid_constant__ gpu_args u)
 {
@@ -83,24 +107,51 @@ template <int G, int PX> __global__ void __launch_bounds__(128) depthwise_bytes(
             }
         }
     }
-    float2 factors[4 * G];
+    finish_pixels<uint8_t>(p, line, x0, c, acc);
+}
+
+/* The same of e4m3: numbers are multiplied one by one. */
+template <int G, int PX> __global__ void __launch_bounds__(128) depthwise_e4m3(const __grid_constant__ gpu_args u)
+{
+    const gpu_depthwise_args &p = u.depthwise;
+    const int across = (p.ow + PX - 1) / PX, groups = p.c8 * 2 / G;
+    const int i = blockIdx.x * 128 + threadIdx.x;
+    const bool valid = i < p.n * p.oh * across * groups;
+    const int q = i / groups, c = (i - q * groups) * 4 * G, line = q / across, x0 = (q - line * across) * PX;
+    const int n = line / p.oh, y = line - n * p.oh, first = x0 - p.pad_x;
+    gpu_chain();
+    if (!valid)
+        return;
+    float acc[PX][4 * G] = {};
 #pragma unroll
-    for (int e = 0; e < 4 * G; e += 2)
-        *(float4 *)&factors[e] = __ldg((const float4 *)((const float2 *)p.p[3] + c + e));
-    const long long pixel = (long long)line * p.ow + x0;
+    for (int r = 0; r < 3; r++) {
+        const int iy = y + r - p.pad_y;
+        const bool row = iy >= 0 && iy < p.h;
+        const uint8_t *from = (const uint8_t *)p.p[1] + (((long long)n * p.h + iy) * p.w + first) * p.ldi + c;
+        float w[3][4 * G];
 #pragma unroll
-    for (int k = 0; k < PX; k++) {
-        float out[4 * G];
+        for (int s = 0; s < 3; s++)
 #pragma unroll
-        for (int e = 0; e < 4 * G; e++)
-            out[e] = fmaf((float)acc[k][e], factors[e].x, factors[e].y);
-        if (x0 + k >= p.ow)
-            break;
-        if (p.bytes.half)
-            finish_silu<4 * G>(p, pixel + k, c, out);
-        else
-            finish_bytes<4 * G>(p, pixel + k, c, out);
+            for (int e = 0; e < 4 * G; e += 4)
+                *(float4 *)&w[s][e] = __ldg((const float4 *)((const float *)p.p[2] + (r * 3 + s) * p.c8 * 8 + c + e));
+#pragma unroll
+        for (int k = 0; k < PX + 2; k++, from += p.ldi) {
+            uint32_t words[G] = {};
+            float v[4 * G];
+            if (row && (unsigned)(first + k) < (unsigned)p.w)
+                get_words<4 * G>(from, words);
+#pragma unroll
+            for (int e = 0; e < 4 * G; e++)
+                v[e] = low_of<e4m3>::at(words, e);
+#pragma unroll
+            for (int s = 0; s < 3; s++)
+                if (k >= s && k - s < PX)
+#pragma unroll
+                    for (int e = 0; e < 4 * G; e++)
+                        acc[k - s][e] = fmaf(v[e], w[s][e], acc[k - s][e]);
+        }
     }
+    finish_pixels<e4m3>(p, line, x0, c, acc);
 }
 
 static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
@@ -111,7 +162,9 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
         return cudaErrorInvalidValue;
     const bool wide = all > 400000;
     const long long count = wide ? (long long)a->n * a->oh * ((a->ow + 3) / 4) * a->c8 : all;
-    return gpu_start(wide ? (const void *)depthwise_bytes<2, 4> : (const void *)depthwise_bytes<1, 2>,
+    const void *const bytes = wide ? (const void *)depthwise_bytes<2, 4> : (const void *)depthwise_bytes<1, 2>;
+    const void *const f8 = wide ? (const void *)depthwise_e4m3<2, 4> : (const void *)depthwise_e4m3<1, 2>;
+    return gpu_start(a->type == GPU_F8 ? f8 : bytes,
                      dim3((unsigned)((count + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl, stream);
 }
 
@@ -125,9 +178,21 @@ template <class WORD> __device__ __forceinline__ WORD larger(WORD x, WORD y)
         ((uint32_t *)&z)[k] = __vmaxu4(((const uint32_t *)&x)[k], ((const uint32_t *)&y)[k]);
     return z;
 }
+/* Codes of e4m3 as bytes that are in the order of their numbers, and back: negative ones turned round, the others above them. */
+template <class E, bool BACK, class WORD> __device__ __forceinline__ WORD ordered(WORD x)
+{
+    if constexpr (is_e4m3<E>)
+#pragma unroll
+        for (int k = 0; k < (int)sizeof(WORD) / 4; k++) {
+            uint32_t &w = ((uint32_t *)&x)[k];
+            const uint32_t negative = ((BACK ? ~w : w) >> 7 & 0x01010101u) * 0x7fu;
+            w ^= 0x80808080u | negative;
+        }
+    return x;
+}
 
 /* As pool_chain of halves (special.cu): windows of 1 + j (K - 1), rows first, then columns. */
-template <class WORD> __global__ void __launch_bounds__(512) pool_chain_bytes(const __grid_constant__ gpu_args u)
+template <class E, class WORD> __global__ void __launch_bounds__(512) pool_chain_bytes(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_chain_args &a = u.pool_chain;
     extern __shared__ __align__(16) char pool_memory[];
@@ -136,7 +201,7 @@ template <class WORD> __global__ void __launch_bounds__(512) pool_chain_bytes(co
     gpu_chain();
     const uint8_t *in = (const uint8_t *)a.p[1] + (long long)n * pixels * a.ldi + at;
     for (int i = threadIdx.x; i < pixels; i += 512)
-        plane[i] = *(const WORD *)(in + (long long)i * a.ldi);
+        plane[i] = ordered<E, false>(*(const WORD *)(in + (long long)i * a.ldi));
     __syncthreads();
     for (int i = threadIdx.x; i < pixels; i += 512) {
         const int x = i % a.w, row = i - x;
@@ -157,7 +222,7 @@ template <class WORD> __global__ void __launch_bounds__(512) pool_chain_bytes(co
             WORD best = rows[i];
             for (int d = 1; d <= (j + 1) * r; d++)
                 best = larger(larger(best, rows[max(y - d, 0) * a.w + x]), rows[min(y + d, a.h - 1) * a.w + x]);
-            *(WORD *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + at) = best;
+            *(WORD *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + at) = ordered<E, true>(best);
         }
     }
 }
@@ -167,11 +232,13 @@ static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
     const gpu_pool_chain_args *a = &l->args->pool_chain;
     const bool narrow = a->c8 * a->n < 128; /* few images: more blocks with fewer channels */
     const int bytes = 4 * a->h * a->w * (narrow ? 4 : 8);
-    const void *function = narrow ? (const void *)pool_chain_bytes<uint32_t> : (const void *)pool_chain_bytes<uint2>;
+    const void *const u8 = narrow ? (const void *)pool_chain_bytes<uint8_t, uint32_t> : (const void *)pool_chain_bytes<uint8_t, uint2>;
+    const void *const f8 = narrow ? (const void *)pool_chain_bytes<e4m3, uint32_t> : (const void *)pool_chain_bytes<e4m3, uint2>;
+    const void *function = a->type == GPU_F8 ? f8 : u8;
     return gpu_start(function, dim3(narrow ? 2 * a->c8 : a->c8, a->n), dim3(512), bytes, l->args, 1, l->pdl, stream);
 }
 
-__global__ void __launch_bounds__(256) max_pool_bytes(const __grid_constant__ gpu_args u)
+template <class E> __global__ void __launch_bounds__(256) max_pool_bytes(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_args &a = u.pool;
     gpu_chain();
@@ -185,11 +252,11 @@ __global__ void __launch_bounds__(256) max_pool_bytes(const __grid_constant__ gp
             for (int kx = 0; kx < a.kw; kx++) {
                 const int x = ox * a.stride_x + kx - a.pad_x;
                 if (y >= 0 && y < a.h && x >= 0 && x < a.w)
-                    best = larger(best, *(const uint2 *)((const uint8_t *)a.p[1] + ((image * a.h + y) * a.w + x) * a.ldi +
-                                                         chunk * 8));
+                    best = larger(best, ordered<E, false>(*(const uint2 *)((const uint8_t *)a.p[1] +
+                                                                           ((image * a.h + y) * a.w + x) * a.ldi + chunk * 8)));
             }
         }
-        *(uint2 *)((uint8_t *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) = best;
+        *(uint2 *)((uint8_t *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) = ordered<E, true>(best);
     }
 }
 
@@ -223,7 +290,7 @@ template <class WORD> __global__ void __launch_bounds__(256) copy_bytes(const __
 
 /* --- to and from halves --- */
 
-__global__ void __launch_bounds__(256) convert_bytes(const __grid_constant__ gpu_args u)
+template <class E> __global__ void __launch_bounds__(256) convert_bytes(const __grid_constant__ gpu_args u)
 {
     const gpu_convert_args &a = u.convert;
     gpu_chain();
@@ -236,15 +303,20 @@ __global__ void __launch_bounds__(256) convert_bytes(const __grid_constant__ gpu
             b.gain = a.gain;
             b.zero = a.zero;
             map_of<__half>::load((const __half *)a.p[1] + from, v);
-            put_numbers((uint8_t *)a.p[0] + to, b, v);
+            put_numbers<E>((uint8_t *)a.p[0] + to, b, v);
         } else {
-            get_bytes((const uint8_t *)a.p[1] + from, v);
+            get_bytes<E>((const uint8_t *)a.p[1] + from, v);
 #pragma unroll
             for (int e = 0; e < 8; e++)
-                v[e] = (v[e] - a.zero) * a.gain;
+                v[e] = (is_e4m3<E> ? v[e] : v[e] - a.zero) * a.gain;
             map_of<__half>::store((__half *)a.p[0] + to, v);
         }
     }
+}
+
+static bool is_low(int32_t type)
+{
+    return type == GPU_U8 || type == GPU_F8;
 }
 
 cudaError_t gpu_start_bytes(const gpu_launch *l, cudaStream_t stream)
@@ -252,17 +324,17 @@ cudaError_t gpu_start_bytes(const gpu_launch *l, cudaStream_t stream)
     const gpu_args *a = l->args;
     const void *function = NULL;
     int64_t count = 0;
-    if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_U8)
+    if (l->kind == GPU_DEPTHWISE && is_low(a->depthwise.type))
         return start_depthwise(l, stream);
-    if (l->kind == GPU_POOL_CHAIN && a->pool_chain.type == GPU_U8)
+    if (l->kind == GPU_POOL_CHAIN && is_low(a->pool_chain.type))
         return start_chain(l, stream);
-    if (l->kind == GPU_POOL && a->pool.type == GPU_U8) {
-        function = (const void *)max_pool_bytes;
+    if (l->kind == GPU_POOL && is_low(a->pool.type)) {
+        function = a->pool.type == GPU_F8 ? (const void *)max_pool_bytes<e4m3> : (const void *)max_pool_bytes<uint8_t>;
         count = (int64_t)a->pool.n * a->pool.oh * a->pool.ow * a->pool.c8;
-    } else if (l->kind == GPU_RESIZE && a->resize.type == GPU_U8) {
+    } else if (l->kind == GPU_RESIZE && is_low(a->resize.type)) {
         function = (const void *)resize_bytes;
         count = (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
-    } else if (l->kind == GPU_COPY && a->copy.type == GPU_U8) {
+    } else if (l->kind == GPU_COPY && is_low(a->copy.type)) {
         const uintptr_t all = (uintptr_t)a->p[0] | (uintptr_t)a->p[1] | (uintptr_t)a->copy.c | (uintptr_t)a->copy.zeros;
         const int bytes = all % 16 == 0 ? 16 : all % 4 == 0 ? 4 : 1;
         function = bytes == 16  ? (const void *)copy_bytes<uint4>
@@ -270,7 +342,7 @@ cudaError_t gpu_start_bytes(const gpu_launch *l, cudaStream_t stream)
                                 : (const void *)copy_bytes<uint8_t>;
         count = a->copy.pixels * ((a->copy.c + a->copy.zeros) / bytes);
     } else if (l->kind == GPU_CONVERT) {
-        function = (const void *)convert_bytes;
+        function = a->convert.f8 ? (const void *)convert_bytes<e4m3> : (const void *)convert_bytes<uint8_t>;
         count = a->convert.pixels * a->convert.c8;
     }
     if (!function || count >= 0x7fff0000ll)

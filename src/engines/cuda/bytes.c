@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Eight bits (i8): a quantised graph becomes an ordinary one, and what it said of values and weights is kept beside it. A value
+/* Eight bits (i8, fp8): a quantised graph becomes an ordinary one, and what it said of values and weights is kept beside it. A value
  * with a rule is kept as a map of bytes where somebody reads bytes: convolutions of bytes, and what moves them. Everything else
  * reads and writes maps of the session's type; a step in between converts, so that every operation works on every value. Roundings
  * between a convolution and the activation or sum behind it, which the graph may ask for, are not made. */
@@ -48,7 +48,7 @@ sk_status gpu_copy_scales(gpu_plan *plan, sk_value from, sk_value to, sk_error *
 static sk_status keep_scales(gpu_plan *plan, sk_value v, const sk_quantisation *q, sk_error *err)
 {
     const int64_t rows = gpu_shape(plan, v)->rank == 4 ? gpu_shape(plan, v)->dim[0] : 0;
-    if (q->dtype != SK_DTYPE_I8 || q->zero != 0 ||
+    if (q->dtype != (plan->low == GPU_F8 ? SK_DTYPE_F8 : SK_DTYPE_I8) || q->zero != 0 ||
         (q->n_scales != 1 && (q->n_scales != rows || q->axis != 0)))
         return SK_OK;
     float *own = sk_arena_alloc(plan->arena, (size_t)q->n_scales * sizeof *own);
@@ -72,7 +72,8 @@ sk_status gpu_take_quantised(gpu_plan *plan, sk_error *err)
             continue;
         if (q.real == SK_VALUE_NONE)
             SK_TRY(keep_scales(plan, node->out[0], &q, err));
-        else if (q.n_scales == 1) /* signed ones are kept with 128 added */
+        else if (q.n_scales == 1 &&
+                 (q.dtype == SK_DTYPE_F8) == (plan->low == GPU_F8)) /* signed ones are kept with 128 added */
             plan->rules[q.real] = (gpu_rule){q.scale, q.zero + (q.dtype == SK_DTYPE_I8 ? 128 : 0)};
     }
     return sk_graph_dequantise(plan->graph, err);
@@ -194,9 +195,10 @@ gpu_bytes gpu_bytes_to(const gpu_plan *plan, sk_value out, sk_value residual, in
     gpu_bytes b = {0};
     const bool added = residual != SK_VALUE_NONE, low = added && plan->values[residual].low;
     const gpu_rule rule = gpu_rule_of(plan, out), other = gpu_rule_of(plan, residual);
+    b.f8 = plan->low == GPU_F8;
     if (plan->values[out].low) {
         b.out = 1;
-        b.gain = 1.0f / (255.0f * rule.scale);
+        b.gain = 1.0f / (b.f8 ? rule.scale : 255.0f * rule.scale);
         b.zero = (float)rule.zero / 255.0f;
         b.half = act == GPU_ACT_SILU && (!added || before == !low);
     }
@@ -223,12 +225,13 @@ static sk_status add_convert(gpu_plan *plan, sk_value v, gpu_ref map, int32_t pi
                                             .ldi = to_bytes ? pitch : kept,
                                             .ldo = to_bytes ? kept : pitch,
                                             .to_bytes = to_bytes,
+                                            .f8 = b.f8,
                                             .gain = to_bytes ? b.gain : rule.scale,
                                             .zero = to_bytes ? b.zero : (float)rule.zero};
     step->refs[to_bytes ? 0 : 1] = gpu_kept_ref(plan, v);
     step->refs[to_bytes ? 1 : 0] = map;
     step->n_refs = 2;
-    snprintf(step->kernel, sizeof step->kernel, "%s", to_bytes ? "to bytes" : "from bytes");
+    snprintf(step->kernel, sizeof step->kernel, "%s %s", to_bytes ? "to" : "from", b.f8 ? "fp8" : "bytes");
     snprintf(step->shape, sizeof step->shape, "%lldx%lldx%lld", (long long)s->dim[1], (long long)s->dim[2],
              (long long)s->dim[3]);
     return SK_OK;

@@ -4,38 +4,22 @@
 
 #include "conv_epilogue.cuh"
 
-/* Numbers to bytes and back, N neighbouring channels at once; gpu_bytes says how. */
+/* Numbers to bytes and back, N neighbouring channels at once; gpu_bytes says how. E: uint8_t, steps of one size from a zero on, or
+ * e4m3. */
 
-/* v is what is left of number * gain + zero in [0, 1]: rounded to 255ths, half to even, by adding 2^23. */
-template <int N> __device__ __forceinline__ void put_bytes(uint8_t *to, const float (&v)[N])
+template <int N> __device__ __forceinline__ void put_words(void *to, const uint32_t *words)
 {
-    uint32_t bits[N], words[N / 4 > 0 ? N / 4 : 1];
-#pragma unroll
-    for (int e = 0; e < N; e++)
-        bits[e] = __float_as_uint(fmaf(v[e], 255.0f, 8388608.0f));
-    if constexpr (N == 2) {
-        *(uint16_t *)to = (uint16_t)__byte_perm(bits[0], bits[1], 0x0040);
-    } else {
-#pragma unroll
-        for (int e = 0; e < N / 4; e++)
-            words[e] = __byte_perm(__byte_perm(bits[4 * e], bits[4 * e + 1], 0x0040),
-                                   __byte_perm(bits[4 * e + 2], bits[4 * e + 3], 0x0040), 0x5410);
-        if constexpr (N == 16)
-            *(uint4 *)to = *(const uint4 *)words;
-        else if constexpr (N == 8)
-            *(uint2 *)to = make_uint2(words[0], words[1]);
-        else
-            *(uint32_t *)to = words[0];
-    }
+    if constexpr (N == 16)
+        *(uint4 *)to = *(const uint4 *)words;
+    else if constexpr (N == 8)
+        *(uint2 *)to = make_uint2(words[0], words[1]);
+    else if constexpr (N == 4)
+        *(uint32_t *)to = words[0];
+    else
+        *(uint16_t *)to = (uint16_t)words[0];
 }
-/* 2^23 + byte, less 2^23: exact. */
-__device__ __forceinline__ float byte_at(const uint32_t *words, int e)
+template <int N> __device__ __forceinline__ void get_words(const void *from, uint32_t *words)
 {
-    return __uint_as_float(__byte_perm(words[e / 4], 0x4b000000u, 0x7440 + e % 4)) - 8388608.0f;
-}
-template <int N> __device__ __forceinline__ void get_bytes(const uint8_t *from, float (&v)[N])
-{
-    uint32_t words[N / 4 > 0 ? N / 4 : 1];
     if constexpr (N == 16)
         *(uint4 *)words = *(const uint4 *)from;
     else if constexpr (N == 8)
@@ -44,17 +28,64 @@ template <int N> __device__ __forceinline__ void get_bytes(const uint8_t *from, 
         words[0] = *(const uint32_t *)from;
     else
         words[0] = *(const uint16_t *)from;
+}
+template <class E> struct low_of;
+
+template <> struct low_of<uint8_t> {
+    /* v is number * gain + zero, of which what lies in [0, 1] is left and rounded to 255ths, half to even, by adding 2^23. */
+    template <int N> static __device__ __forceinline__ void put(void *to, const float (&v)[N])
+    {
+        uint32_t bits[N], words[N / 4 > 0 ? N / 4 : 1];
+#pragma unroll
+        for (int e = 0; e < N; e++)
+            bits[e] = __float_as_uint(fmaf(__saturatef(v[e]), 255.0f, 8388608.0f));
+        if constexpr (N == 2)
+            words[0] = __byte_perm(bits[0], bits[1], 0x0040);
+#pragma unroll
+        for (int e = 0; e < N / 4; e++)
+            words[e] = __byte_perm(__byte_perm(bits[4 * e], bits[4 * e + 1], 0x0040),
+                                   __byte_perm(bits[4 * e + 2], bits[4 * e + 3], 0x0040), 0x5410);
+        put_words<N>(to, words);
+    }
+    /* 2^23 + byte, less 2^23: exact. */
+    static __device__ __forceinline__ float at(const uint32_t *words, int e)
+    {
+        return __uint_as_float(__byte_perm(words[e / 4], 0x4b000000u, 0x7440 + e % 4)) - 8388608.0f;
+    }
+};
+template <> struct low_of<e4m3> {
+    template <int N> static __device__ __forceinline__ void put(void *to, const float (&v)[N])
+    {
+        uint32_t words[N / 4 > 0 ? N / 4 : 1];
+        if constexpr (N == 2)
+            words[0] = pack_e4m3(v[0], v[1]);
+#pragma unroll
+        for (int e = 0; e < N / 4; e++)
+            words[e] = __byte_perm(pack_e4m3(v[4 * e], v[4 * e + 1]), pack_e4m3(v[4 * e + 2], v[4 * e + 3]), 0x5410);
+        put_words<N>(to, words);
+    }
+    static __device__ __forceinline__ float at(const uint32_t *words, int e)
+    {
+        const float2 two = unpack_e4m3(words[e / 4] >> (e % 4 / 2 * 16));
+        return e % 2 ? two.y : two.x;
+    }
+};
+
+template <class E, int N> __device__ __forceinline__ void get_bytes(const void *from, float (&v)[N])
+{
+    uint32_t words[N / 4 > 0 ? N / 4 : 1];
+    get_words<N>(from, words);
 #pragma unroll
     for (int e = 0; e < N; e++)
-        v[e] = byte_at(words, e);
+        v[e] = low_of<E>::at(words, e);
 }
-template <int N> __device__ __forceinline__ void put_numbers(uint8_t *to, const gpu_bytes &b, const float (&v)[N])
+template <class E, int N> __device__ __forceinline__ void put_numbers(void *to, const gpu_bytes &b, const float (&v)[N])
 {
     float left[N];
 #pragma unroll
     for (int e = 0; e < N; e++)
-        left[e] = __saturatef(fmaf(v[e], b.gain, b.zero));
-    put_bytes(to, left);
+        left[e] = is_e4m3<E> ? v[e] * b.gain : fmaf(v[e], b.gain, b.zero);
+    low_of<E>::put(to, left);
 }
 
 /* The usual ends, gpu_bytes.half: SiLU of twice h as h + h tanh(h), with as few instructions as it takes. Alone; with what is
@@ -85,12 +116,14 @@ template <int KIND, int N> struct beside {
     }
 };
 
-template <int KIND, int N>
-__device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, float (&h)[N], const beside<KIND, N> &more)
+template <class E, int KIND, int N>
+__device__ __forceinline__ void put_silu(void *to, const gpu_bytes &b, float (&h)[N], const beside<KIND, N> &more)
 {
     float left[N];
     const float gain = KIND == SILU_THEN_ADD ? b.residual_gain * b.gain : 0.0f;
-    const float zero = KIND == SILU_THEN_ADD ? fmaf(-b.residual_zero, gain, b.zero) : b.zero;
+    const float zero = is_e4m3<E>              ? 0.0f
+                       : KIND == SILU_THEN_ADD ? fmaf(-b.residual_zero, gain, b.zero)
+                                               : b.zero;
 #pragma unroll
     for (int e = 0; e < N; e++) {
         if constexpr (KIND == ADD_THEN_SILU) {
@@ -100,47 +133,52 @@ __device__ __forceinline__ void put_silu(uint8_t *to, const gpu_bytes &b, float 
         const float g = h[e] * b.gain;
         float t;
         asm("tanh.approx.f32 %0,%1;" : "=f"(t) : "f"(h[e]));
-        left[e] = fmaf(g, t, fmaf(h[e], b.gain, KIND == SILU_THEN_ADD ? fmaf(byte_at(more.words, e), gain, zero) : zero));
-        left[e] = __saturatef(left[e]);
+        if constexpr (is_e4m3<E> && KIND != SILU_THEN_ADD)
+            left[e] = fmaf(g, t, g);
+        else if constexpr (is_e4m3<E>)
+            left[e] = fmaf(g, t, fmaf(low_of<E>::at(more.words, e), gain, g));
+        else
+            left[e] = fmaf(g, t,
+                           fmaf(h[e], b.gain, KIND == SILU_THEN_ADD ? fmaf(low_of<E>::at(more.words, e), gain, zero) : zero));
     }
-    put_bytes(to, left);
+    low_of<E>::put(to, left);
 }
 
 /* Any of them, for a pixel at a time. */
-template <int N, bool P = false, class A>
+template <class E, int N, bool P = false, class A>
 __device__ __forceinline__ void finish_silu(const A &p, long long pixel, int c, float (&h)[N])
 {
     uint8_t *const to = (uint8_t *)p.p[0] + pixel * p.ldo + c;
     if (!p.p[4]) {
-        put_silu(to, p.bytes, h, beside<SILU_ALONE, N>());
+        put_silu<E>(to, p.bytes, h, beside<SILU_ALONE, N>());
     } else if (!p.residual_before) {
         beside<SILU_THEN_ADD, N> more;
         more.template load<P>(p, pixel, c);
-        put_silu(to, p.bytes, h, more);
+        put_silu<E>(to, p.bytes, h, more);
     } else {
         beside<ADD_THEN_SILU, N> more;
         more.template load<P>(p, pixel, c);
-        put_silu(to, p.bytes, h, more);
+        put_silu<E>(to, p.bytes, h, more);
     }
 }
 
 /* What a residual adds. */
-template <int N>
+template <class E, int N>
 __device__ __forceinline__ void get_residual(const gpu_bytes &b, const void *from, long long at, float (&r)[N])
 {
     if (!b.residual) {
         map_of<__half>::load((const __half *)from + at, r);
         return;
     }
-    get_bytes((const uint8_t *)from + at, r);
+    get_bytes<E>((const uint8_t *)from + at, r);
 #pragma unroll
     for (int e = 0; e < N; e++)
-        r[e] = (r[e] - b.residual_zero) * b.residual_gain;
+        r[e] = (is_e4m3<E> ? r[e] : r[e] - b.residual_zero) * b.residual_gain;
 }
 
 /* N channels of a pixel from c on, as numbers: activation, residual, one store. P: of 1x1 convolutions, which may write planes or
  * add what has half the size. */
-template <int N, bool RESIDUAL = true, bool P = false, class A>
+template <class E, int N, bool RESIDUAL = true, bool P = false, class A>
 __device__ __forceinline__ void finish_bytes(const A &p, long long pixel, int c, float (&v)[N])
 {
     if constexpr (RESIDUAL) {
@@ -150,7 +188,7 @@ __device__ __forceinline__ void finish_bytes(const A &p, long long pixel, int c,
             if constexpr (P)
                 if (p.residual_half)
                     at = half_pixel((int)pixel, p.ow);
-            get_residual(p.bytes, p.p[4], at * p.ldr + c, r);
+            get_residual<E>(p.bytes, p.p[4], at * p.ldr + c, r);
             if (p.residual_before)
 #pragma unroll
                 for (int e = 0; e < N; e++)
@@ -165,7 +203,7 @@ __device__ __forceinline__ void finish_bytes(const A &p, long long pixel, int c,
         activate<__half>(v, p.act, p.alpha);
     }
     if (p.bytes.out) {
-        put_numbers((uint8_t *)p.p[0] + pixel * p.ldo + c, p.bytes, v);
+        put_numbers<E>((uint8_t *)p.p[0] + pixel * p.ldo + c, p.bytes, v);
         return;
     }
     if constexpr (P)

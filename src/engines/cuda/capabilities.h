@@ -16,7 +16,8 @@
     }
 #define SK_CUDA_CAN                                                                                          \
     GPU_CAN(SK_DEVICE_NVIDIA, SK_READS(SK_PLACE_CUDA),                                                       \
-            1u << SK_PRECISION_TF32 | 1u << SK_PRECISION_BF16 | 1u << SK_PRECISION_I8)
+            1u << SK_PRECISION_TF32 | 1u << SK_PRECISION_BF16 | 1u << SK_PRECISION_I8 |                      \
+                1u << SK_PRECISION_FP8)
 #define SK_ROCM_CAN GPU_CAN(SK_DEVICE_AMD, 0, 0)
 
 extern const sk_engine_option sk_gpu_options[];

@@ -121,6 +121,7 @@ gpu_conv_args gpu_conv_args_of(const gpu_plan *plan, const sk_node *node, const 
                            .ldi = pitch_of(plan, s->x, kept),
                            .ldo = pitch_of(plan, s->y, kept),
                            .ldr = pitch_of(plan, s->residual, kept),
+                           .cin8 = gpu_round8(s->cin),
                            .cout8 = gpu_round8(s->cout),
                            .act = s->act,
                            .residual_before = node->a.conv.residual_before_act,

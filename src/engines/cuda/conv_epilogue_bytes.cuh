@@ -4,7 +4,7 @@
 
 #include "bytes.cuh"
 
-/* The end of convolutions of bytes: exact sums become numbers by a factor and an addend for each channel, then as everywhere:
+/* The end of convolutions of bytes and of e4m3: sums, exact ones of bytes, become numbers by a factor and an addend for each channel, then as everywhere:
  * residual, activation, residual, store, as bytes or as the session's maps. */
 
 /* 2 G channels from c on, of G products: what sums are multiplied with and what is added. */
@@ -16,7 +16,7 @@ template <int N> struct channel_factors {
         for (int e = 0; e < N; e += 2)
             *(float4 *)&f[e] = __ldg((const float4 *)((const float2 *)p.p[3] + c + e));
     }
-    __device__ __forceinline__ float number(int e, int sum) const
+    template <class SUM> __device__ __forceinline__ float number(int e, SUM sum) const
     {
         return fmaf((float)sum, f[e].x, f[e].y);
     }
@@ -24,11 +24,16 @@ template <int N> struct channel_factors {
 
 enum { ANY_END = -1 }; /* besides half_end */
 
+template <class SUM> struct __align__(8) pair_of {
+    SUM x, y;
+};
+
 /* Everything that is added is fetched first: what is stored might lie in the same memory, for all that the compiler knows. */
 template <int END, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
-                                             const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
+                                             const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
+    typedef typename PRODUCT::element E;
     constexpr int MI = PRODUCT::MI, NI = PRODUCT::NI, G = NI < 4 ? NI : 4;
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const auto tile = load.where();
@@ -62,17 +67,17 @@ __device__ __forceinline__ void store_counts(const gpu_conv_args &p, const LOADE
                 for (int e = 0; e < 2 * G; e++)
                     v[e] = factors.number(e, acc[i][gg * G + e / 2][2 * h + e % 2]);
                 if constexpr (END != ANY_END)
-                    put_silu((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v, more[i][h]);
+                    put_silu<E>((uint8_t *)p.p[0] + (long long)pixels[i][h] * p.ldo + c, p.bytes, v, more[i][h]);
                 else
-                    finish_bytes<2 * G, true, LOADER::POINT>(p, pixels[i][h], c, v);
+                    finish_bytes<E, 2 * G, true, LOADER::POINT>(p, pixels[i][h], c, v);
             }
     }
 }
 
-/* A tile out of the registers, as store_tile of floats; what is special is asked for pixel by pixel. */
-template <bool, class PRODUCT, class LOADER>
-__device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
-                                           const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
+/* A tile out of the registers, as store_tile of others; what is special is asked for pixel by pixel. */
+template <class PRODUCT, class LOADER>
+__device__ __forceinline__ void store_low_tile(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
+                                               const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
     constexpr bool FEW = LOADER::POINT && LOADER::WALKS; /* tiles.c: for these two ends only, as registers are few */
     if (!FEW && !p.bytes.half)
@@ -85,8 +90,8 @@ __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER 
         store_counts<ADD_THEN_SILU>(p, load, product, acc);
 }
 
-/* Eight sums at `from` in block z of the cluster. */
-template <int SPLIT> __device__ __forceinline__ void add_counts(const int *from, int z, int (&v)[8])
+/* Eight counts at `from` in block z of the cluster, as of floats. */
+template <int SPLIT> __device__ __forceinline__ void add_sums(const int *from, int z, int (&v)[8])
 {
     int4 u[2];
 #if __CUDA_ARCH__ >= 900
@@ -114,15 +119,17 @@ template <int SPLIT> __device__ __forceinline__ void add_counts(const int *from,
     }
 }
 
-/* Where k groups of warps and the blocks of a cluster hold parts of the sums, as store_sums of floats. */
+/* Where k groups of warps and the blocks of a cluster hold parts of the sums, as store_sums of others. */
 template <class PRODUCT, class LOADER>
-__device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product, void *shared,
-                                           const int (&acc)[PRODUCT::MI][PRODUCT::NI][4])
+__device__ __forceinline__ void store_low_sums(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product, void *shared,
+                                               const typename PRODUCT::sum (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
+    typedef typename PRODUCT::element E;
+    typedef typename PRODUCT::sum SUM;
     constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, NI = PRODUCT::NI, G = NI < 4 ? NI : 4, LD = BN + 4;
     constexpr int SPLIT = LOADER::SPLIT, OWN = BM / SPLIT;
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
-    int *const sums = (int *)shared;
+    SUM *const sums = (SUM *)shared;
     copy_wait<0>();
     __syncthreads();
 #pragma unroll
@@ -131,22 +138,22 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
         for (int h = 0; h < 2; h++)
 #pragma unroll
             for (int gg = 0; gg < NI / G; gg++) {
-                int *d = sums + (product.wk * BM + product.row(i) + h * 8 + g) * LD + product.column() + gg * 8 * G + t * 2 * G;
+                SUM *d = sums + (product.wk * BM + product.row(i) + h * 8 + g) * LD + product.column() + gg * 8 * G + t * 2 * G;
 #pragma unroll
                 for (int j = 0; j < G; j++)
-                    *(int2 *)(d + 2 * j) = make_int2(acc[i][gg * G + j][2 * h], acc[i][gg * G + j][2 * h + 1]);
+                    *(pair_of<SUM> *)(d + 2 * j) = {acc[i][gg * G + j][2 * h], acc[i][gg * G + j][2 * h + 1]};
             }
     sync_split<SPLIT>();
     const auto tile = load.where();
     for (int x = threadIdx.x; x < OWN * BN / 8; x += PRODUCT::THREADS) {
         const int r = (SPLIT > 1 ? blockIdx.z : 0) * OWN + x / (BN / 8), c8 = x % (BN / 8) * 8, c = load.n0 + c8;
         const channel_factors<8> factors(p, c);
-        int v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        SUM v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
 #pragma unroll
         for (int z = 0; z < SPLIT; z++)
 #pragma unroll
             for (int w = 0; w < PRODUCT::WK; w++)
-                add_counts<SPLIT>(sums + (w * BM + r) * LD + c8, z, v);
+                add_sums<SPLIT>(sums + (w * BM + r) * LD + c8, z, v);
         const int pixel = tile.pixel(r);
         if (pixel >= 0 && c < p.cout8) {
             float numbers[8];
@@ -154,9 +161,9 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
             for (int e = 0; e < 8; e++)
                 numbers[e] = factors.number(e, v[e]);
             if (p.bytes.half)
-                finish_silu<8, LOADER::POINT>(p, pixel, c, numbers);
+                finish_silu<E, 8, LOADER::POINT>(p, pixel, c, numbers);
             else
-                finish_bytes<8, true, LOADER::POINT>(p, pixel, c, numbers);
+                finish_bytes<E, 8, true, LOADER::POINT>(p, pixel, c, numbers);
         }
     }
     if (SPLIT > 1) /* nobody leaves while others still read his shared memory */

@@ -92,10 +92,12 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
                 copy16(own + to * SS + SA + i * RS * RB, weights_from + (size_t)i * RS * p.kpad, true);
         weights_from += CH * V;
     }
-    /* Beyond the last tap are zeros, as the weights there are. */
-    __device__ __forceinline__ void bring(uint32_t to, const E *from, bool inside, bool valid) const
+    /* Beyond the last tap are zeros, as the weights there are. `left`: of e4m3, bytes of the piece that are numbers. */
+    __device__ __forceinline__ void bring(uint32_t to, const E *from, bool inside, bool valid, int left) const
     {
-        if (sizeof(E) == 1 && KS == 3 && inside && !valid)
+        if constexpr (is_e4m3<E>)
+            copy_part(to, from, inside && valid ? left : 0);
+        else if (sizeof(E) == 1 && KS == 3 && inside && !valid)
             fill16(to, p.bytes.fill);
         else
             copy16(to, from, inside && valid);
@@ -104,6 +106,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
     {
         const E *from = (const E *)p.p[1] + chunk * V;
         const bool inside = KS == 1 ? chunk < pieces : tap < 9;
+        const int left = is_e4m3<E> ? min(16, p.cin8 - chunk * V) : 16;
         if (KS == 3) {
             const int ty = (tap * 11) >> 5;
             from += (ty * p.w + tap - 3 * ty) * p.ldi;
@@ -112,7 +115,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false>
 #pragma unroll
         for (int i = 0; i < NA; i++)
             if (BM % RS == 0 || row0 + i * RS < BM)
-                bring(own + to * SS + i * RS * RB, from + offset[i], inside, (mask[i] >> tap) & 1);
+                bring(own + to * SS + i * RS * RB, from + offset[i], inside, (mask[i] >> tap) & 1, left);
         chunk += CH;
         if (KS == 3)
             while (chunk >= pieces) {

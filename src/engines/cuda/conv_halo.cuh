@@ -77,13 +77,21 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false, int 
         const int n = index / (p.tx * p.ty), q = index - n * p.tx * p.ty, ty = q / p.tx;
         return {p, n, ty, q - ty * p.tx};
     }
+    /* A piece, whose first channel is `first`; of e4m3, what lies behind the last channel may be no number. */
+    __device__ __forceinline__ void bring(uint32_t to, const E *from, bool valid, int first) const
+    {
+        if constexpr (is_e4m3<E>)
+            copy_part(to, from, valid ? min(16, p.cin8 - first) : 0);
+        else
+            copy16(to, from, valid);
+    }
     __device__ __forceinline__ void load_pixels(uint32_t to, int index, int cb) const
     {
         const E *from = (const E *)p.p[1] + cb * C;
         for (int x = thread; x < BM * CH; x += T) {
             const int c = x % CH, r = x / CH, pixel = index * BM + r;
-            copy16(to + r * RB + ((c ^ swizzle<RB>(r)) << 4), from + (size_t)pixel * p.ldi + c * V,
-                   pixel < p.m && (cb * CH + c) * V < p.c8 * 8);
+            const bool valid = pixel < p.m && (cb * CH + c) * V < p.c8 * 8;
+            bring(to + r * RB + ((c ^ swizzle<RB>(r)) << 4), from + (size_t)pixel * p.ldi + c * V, valid, (cb * CH + c) * V);
         }
     }
     __device__ __forceinline__ void load_patch(uint32_t to, int index, int cb) const
@@ -95,17 +103,17 @@ template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false, int 
         const tile t = tile_at(index);
         const int iy0 = t.ty * TH * S - p.pad_y, ix0 = t.tx * TW * S - p.pad_x;
         const E *image = (const E *)p.p[1] + (size_t)t.n * p.h * p.w * p.ldi + cb * C;
-        /* Of one piece of bytes the others' weights are zero: what lies there is anything. */
-        const bool one = sizeof(E) == 1 && CH > 1 && p.c8 * 8 <= V;
+        /* Of one piece of bytes the others' weights are zero: what lies there is anything, but must be a number. */
+        const bool one = sizeof(E) == 1 && !is_e4m3<E> && CH > 1 && p.c8 * 8 <= V;
         const int pieces = one ? HH * HW : HH * HW * CH;
         for (int x = thread; x < pieces; x += T) {
             const int c = one ? 0 : x % CH, pq = one ? x : x / CH, hy = pq / HW, hx = pq - hy * HW, iy = iy0 + hy, ix = ix0 + hx;
             const bool valid = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w, inside = (cb * CH + c) * V < p.c8 * 8;
             const uint32_t at = to + pq * RB + ((c ^ swizzle<RB>(pq >> SH)) << 4);
-            if (sizeof(E) == 1 && inside && !valid) /* outside the picture is the zero of the map */
+            if (sizeof(E) == 1 && !is_e4m3<E> && inside && !valid) /* outside the picture is the zero of the map */
                 fill16(at, p.bytes.fill);
             else
-                copy16(at, image + (iy * p.w + ix) * p.ldi + c * V, valid && inside);
+                bring(at, image + (iy * p.w + ix) * p.ldi + c * V, valid && inside, (cb * CH + c) * V);
         }
     }
     __device__ __forceinline__ bool ahead() const

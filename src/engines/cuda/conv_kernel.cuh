@@ -22,6 +22,7 @@ template <class LOADER, class PRODUCT = typename LOADER::product>
 __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST)
     conv(const __grid_constant__ gpu_conv_args p)
 {
+    constexpr bool LOW = sizeof(typename PRODUCT::element) == 1;
     if constexpr (PRODUCT::HERE) {
         extern __shared__ __align__(1024) char shared[];
         LOADER load(p, shared_address(shared));
@@ -40,6 +41,8 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST
                 if (load.last()) {
                     if constexpr (LOADER::THEN)
                         store_then(p, load, product, acc);
+                    else if constexpr (LOW)
+                        store_low_tile(p, load, product, acc);
                     else
                         store_tile<false>(p, load, product, acc);
                 }
@@ -57,11 +60,15 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST
                 __syncthreads();
                 store_then(p, load, product, acc);
             } else if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1) {
-                if (sizeof(typename PRODUCT::element) > 1 && is_special<LOADER>(p))
-                    store_tile<LOADER::POINT && (sizeof(typename PRODUCT::element) > 1)>(p, load, product, acc);
+                if constexpr (LOW)
+                    store_low_tile(p, load, product, acc);
+                else if (is_special<LOADER>(p))
+                    store_tile<LOADER::POINT>(p, load, product, acc);
                 else
                     store_tile<false>(p, load, product, acc);
-            } else
+            } else if constexpr (LOW)
+                store_low_sums(p, load, product, shared, acc);
+            else
                 store_sums(p, load, product, shared, acc);
         }
     }
@@ -87,25 +94,40 @@ __global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS, LOADER::LEAST
     (const void *)conv<gather<mma_warps<float, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
     (const void *)conv<gather<fma_warps<bm, bn, wm, wn, wk>, bk, st, ks, split>>,
-#define GATHER_U8(bm, bn, bk, wm, wn, wk, st, ks, split)                                                            \
-    (const void *)conv<gather<mma_warps<uint8_t, bm, bn, wm, wn, wk>, (bk) / 2, st, ks, split>>,
-#define HALO_U8(th, tw, cb, bn, wm, wn, s)                                                                          \
-    (const void *)conv<patch<mma_warps<uint8_t, (th) * (tw), bn, wm, wn, 1>, th, tw, (cb) / 2, s>>,
-#define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                                    \
-    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, uint8_t>, (bk) / 2, st, ks, 1>>,
-#define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s) WGHALO8(th, tw, cb, bn, nwg, s)
-#define WGHALO8(th, tw, cb, bn, nwg, s)                                                                                \
-    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, 1, false, uint8_t>, th, tw, (cb) / 2, s>>,
-#define GATHER_THEN_U8(bm, bn, bk, nwg, st, ks)                                                                       \
-    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, uint8_t>, (bk) / 2, st, ks, 1, true>>,
-#define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                             \
-    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns, uint8_t>, th, tw, (cb) / 2, s, then>>,
+#define GATHER_LOW(e, bm, bn, bk, wm, wn, wk, st, ks, split)                                                           \
+    (const void *)conv<gather<mma_warps<e, bm, bn, wm, wn, wk>, (bk) / 2, st, ks, split>>,
+#define HALO_LOW(e, th, tw, cb, bn, wm, wn, s)                                                                         \
+    (const void *)conv<patch<mma_warps<e, (th) * (tw), bn, wm, wn, 1>, th, tw, (cb) / 2, s>>,
+#define GATHER_WGMMA_LOW(e, bm, bn, bk, nwg, st, ks, then)                                                             \
+    (const void *)conv<gather<wgmma_groups<bm, bn, nwg, 1, false, e>, (bk) / 2, st, ks, 1, then>>,
+#define WGHALO_LOW(e, th, tw, cb, bn, nwg, s)                                                                          \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, 1, false, e>, th, tw, (cb) / 2, s>>,
+#define HALO_SETS_LOW(e, th, tw, cb, bn, nwg, s, sets, columns, then)                                                  \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns, e>, th, tw, (cb) / 2, s, then>>,
+#define WALK_LOW(e, bm, bn, cb, nwg, sets)                                                                             \
+    (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, e>, 1, bm, (cb) / 2, 1, false, 1>>,
+#define GATHER_U8(bm, bn, bk, wm, wn, wk, st, ks, split) GATHER_LOW(uint8_t, bm, bn, bk, wm, wn, wk, st, ks, split)
+#define HALO_U8(th, tw, cb, bn, wm, wn, s)                HALO_LOW(uint8_t, th, tw, cb, bn, wm, wn, s)
+#define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)          GATHER_WGMMA_LOW(uint8_t, bm, bn, bk, nwg, st, ks, false)
+#define GATHER_THEN_U8(bm, bn, bk, nwg, st, ks)           GATHER_WGMMA_LOW(uint8_t, bm, bn, bk, nwg, st, ks, true)
+#define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s)                                                                         \
+    WGHALO_LOW(uint8_t, th, tw, cb, bn, nwg, s) WGHALO_LOW(uint8_t, th, tw, cb, bn, nwg, s)
+#define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                            \
+    HALO_SETS_LOW(uint8_t, th, tw, cb, bn, nwg, s, sets, columns, then)
+#define WALK_U8(bm, bn, cb, nwg, sets, buffers) WALK_LOW(uint8_t, bm, bn, cb, nwg, sets)
+#define GATHER_F8(bm, bn, bk, wm, wn, wk, st, ks, split) GATHER_LOW(e4m3, bm, bn, bk, wm, wn, wk, st, ks, split)
+#define HALO_F8(th, tw, cb, bn, wm, wn, s)                HALO_LOW(e4m3, th, tw, cb, bn, wm, wn, s)
+#define GATHER_WGMMA_F8(bm, bn, bk, nwg, st, ks)          GATHER_WGMMA_LOW(e4m3, bm, bn, bk, nwg, st, ks, false)
+#define GATHER_THEN_F8(bm, bn, bk, nwg, st, ks)           GATHER_WGMMA_LOW(e4m3, bm, bn, bk, nwg, st, ks, true)
+#define HALO_WGMMA_F8(th, tw, cb, bn, nwg, s)                                                                         \
+    WGHALO_LOW(e4m3, th, tw, cb, bn, nwg, s) WGHALO_LOW(e4m3, th, tw, cb, bn, nwg, s)
+#define HALO_SETS_F8(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                            \
+    HALO_SETS_LOW(e4m3, th, tw, cb, bn, nwg, s, sets, columns, then)
+#define WALK_F8(bm, bn, cb, nwg, sets, buffers) WALK_LOW(e4m3, bm, bn, cb, nwg, sets)
 #define WALK(bm, bn, cb, nwg, sets, buffers)                                                                           \
     (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets>, 1, bm, cb, 1, false, 1>>,
 #define WALK_BF(bm, bn, cb, nwg, sets, buffers)                                                                        \
     (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, __nv_bfloat16>, 1, bm, cb, 1, false, 1>>,
-#define WALK_U8(bm, bn, cb, nwg, sets, buffers)                                                                        \
-    (const void *)conv<patch<wgmma_groups<bm, bn, nwg, sets, false, uint8_t>, 1, bm, (cb) / 2, 1, false, 1>>,
 #define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
     (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,

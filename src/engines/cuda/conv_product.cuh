@@ -15,6 +15,7 @@
 
 /* behind: what a 1x1 convolution behind this one multiplies. Of halves and bf16: */
 template <class E> struct fragment_of {
+    static constexpr bool HERE = true;
     typedef float sum;
     typedef E behind;
     static __device__ __forceinline__ void ready(uint32_t (&)[4])
@@ -27,6 +28,7 @@ template <class E> struct fragment_of {
 };
 /* tf32, k = 8: a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
 template <> struct fragment_of<float> {
+    static constexpr bool HERE = true;
     typedef float sum;
     static __device__ __forceinline__ void ready(uint32_t (&a)[4])
     {
@@ -42,6 +44,7 @@ template <> struct fragment_of<float> {
 
 /* Bytes, k = 32, sums of 32 bits: a 16-byte piece is 16 of them. */
 template <> struct fragment_of<uint8_t> {
+    static constexpr bool HERE = true;
     typedef int sum;
     typedef __half behind;
     static __device__ __forceinline__ void ready(uint32_t (&)[4])
@@ -50,6 +53,20 @@ template <> struct fragment_of<uint8_t> {
     static __device__ __forceinline__ void multiply(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
     {
         mma_bytes(c, a, b[0], b[1]);
+    }
+};
+
+/* e4m3, k = 32: as bytes lie, with sums of floats. */
+template <> struct fragment_of<e4m3> {
+    static constexpr bool HERE = GPU_HAS_E4M3;
+    typedef float sum;
+    typedef __half behind;
+    static __device__ __forceinline__ void ready(uint32_t (&)[4])
+    {
+    }
+    static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+    {
+        mma_e4m3(c, a, b[0], b[1]);
     }
 };
 
@@ -69,7 +86,7 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     typedef typename fragment_of<E>::sum sum;
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
     static constexpr int MI = WM / 16, NI = WN / 8, SETS = 1;
-    static constexpr bool WGMMA = false, HERE = true;
+    static constexpr bool WGMMA = false, HERE = fragment_of<E>::HERE;
     const int in_warp, wm, wn, wk;
 
     __device__ __forceinline__ mma_warps()

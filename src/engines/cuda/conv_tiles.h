@@ -19,7 +19,7 @@
  * GATHER_U8, HALO_U8, GATHER_WGMMA_U8, GATHER_THEN_U8 (BM, BN, BK, NWG, ST, KS), HALO_WGMMA_U8, HALO_SETS_U8: the same of bytes; BK
  *   and CB are 32, 64 or 128
  * WALK, WALK_U8 (BM, BN, CB, NWG, SETS, BUFFERS)   1x1: all weights in shared memory, SETS of NWG groups walk over tiles of BM pixels
- * the same names with _BF: of bf16
+ * the same names with _BF: of bf16; with _F8 instead of _U8: of fp8
  *
  * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64,
  * 128 and 256 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
@@ -51,7 +51,15 @@
     S(bf_then, GATHER_THEN_BF)                                                                               \
     S(bf_halo_sets, HALO_SETS_BF)                                                                            \
     S(walk, WALK)                                                                                            \
-    S(bf_walk, WALK_BF)
+    S(bf_walk, WALK_BF)                                                                                      \
+    S(f8_igemm1, GATHER_F8)                                                                                  \
+    S(f8_igemm3, GATHER_F8)                                                                                  \
+    S(f8_halo, HALO_F8)                                                                                      \
+    S(f8_wgmma, GATHER_WGMMA_F8)                                                                             \
+    S(f8_halo_wgmma, HALO_WGMMA_F8)                                                                          \
+    S(f8_then, GATHER_THEN_F8)                                                                               \
+    S(f8_halo_sets, HALO_SETS_F8)                                                                            \
+    S(f8_walk, WALK_F8)
 
 #define GPU_TILES_igemm1(T)                                                                                  \
     T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
@@ -316,5 +324,14 @@
 #define GPU_TILES_bf_halo_wgmma(T) GPU_TILES_halo_wgmma(T)
 #define GPU_TILES_bf_then(T)       GPU_TILES_then(T)
 #define GPU_TILES_bf_halo_sets(T)  GPU_TILES_halo_sets(T)
+/* fp8: the tiles of bytes. */
+#define GPU_TILES_f8_igemm1(T)     GPU_TILES_u8_igemm1(T)
+#define GPU_TILES_f8_igemm3(T)     GPU_TILES_u8_igemm3(T)
+#define GPU_TILES_f8_halo(T)       GPU_TILES_u8_halo(T)
+#define GPU_TILES_f8_wgmma(T)      GPU_TILES_u8_wgmma(T)
+#define GPU_TILES_f8_halo_wgmma(T) GPU_TILES_u8_halo_wgmma(T)
+#define GPU_TILES_f8_then(T)       GPU_TILES_u8_then(T)
+#define GPU_TILES_f8_halo_sets(T)  GPU_TILES_u8_halo_sets(T)
+#define GPU_TILES_f8_walk(T)       GPU_TILES_u8_walk(T)
 
 #endif

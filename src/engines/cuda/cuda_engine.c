@@ -58,12 +58,15 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
         if (gpu_device_about(i, &about) != 0)
             continue;
         sk_engine_device *d = &out->devices[out->n_devices++];
-        snprintf(d->name, sizeof d->name, "%.48s, %.0f GiB, compute %d.%d", about.name,
-                 (double)about.memory / 1073741824.0, about.major, about.minor);
+        const bool f8 = GPU_HAS_F8 && gpu_has_f8(about.major, about.minor);
+        snprintf(d->name, sizeof d->name, "%.48s, %.0f GiB, compute %d.%d%s", about.name,
+                 (double)about.memory / 1073741824.0, about.major, about.minor,
+                 GPU_HAS_F8 && !f8 ? ", without fp8" : "");
         d->memory = about.memory;
-        d->precisions =
-            1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0) |
-            (GPU_HAS_I8 ? 1u << SK_PRECISION_I8 : 0) | (GPU_HAS_BF16 ? 1u << SK_PRECISION_BF16 : 0);
+        d->precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 |
+                        (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0) |
+                        (GPU_HAS_I8 ? 1u << SK_PRECISION_I8 : 0) |
+                        (GPU_HAS_BF16 ? 1u << SK_PRECISION_BF16 : 0) | (f8 ? 1u << SK_PRECISION_FP8 : 0);
         out->available |= about.major >= GPU_LEAST_MAJOR;
     }
     if (!out->available)
@@ -78,12 +81,21 @@ static sk_status supports(const sk_graph *graph, const sk_session_settings *sett
     if (settings->precision != SK_PRECISION_F32 && settings->precision != SK_PRECISION_F16 &&
         (settings->precision != SK_PRECISION_TF32 || !GPU_HAS_TF32) &&
         (settings->precision != SK_PRECISION_BF16 || !GPU_HAS_BF16) &&
+        (settings->precision != SK_PRECISION_FP8 || !GPU_HAS_F8) &&
         (settings->precision != SK_PRECISION_I8 || !GPU_HAS_I8))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "the " GPU_ENGINE_NAME
-                       " engine computes in f16 (with f32 sums)%s%s%s or f32, not in %s",
+                       " engine computes in f16 (with f32 sums)%s%s%s%s or f32, not in %s",
                        GPU_HAS_TF32 ? ", tf32" : "", GPU_HAS_BF16 ? ", bf16" : "", GPU_HAS_I8 ? ", i8" : "",
-                       sk_precision_name(settings->precision));
+                       GPU_HAS_F8 ? ", fp8" : "", sk_precision_name(settings->precision));
+    if (settings->precision == SK_PRECISION_FP8 && !sk_graph_is_f8(graph))
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "this model is not in fp8, and precision fp8 needs one that is; `skitter quantize MODEL --data "
+            "VIDEO --precision fp8 -o MODEL.skq` makes one, --precision f16 runs this one as it is");
+    if (settings->precision == SK_PRECISION_I8 && sk_graph_is_f8(graph))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "this model is in fp8, not in i8; --precision fp8 computes it so");
     if (settings->precision == SK_PRECISION_I8 && !sk_graph_is_quantised(graph))
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,

@@ -75,7 +75,7 @@ typedef enum gpu_config_kind {
     GPU_CONFIG_WALK           /* 1x1 with the weights in shared memory */
 } gpu_config_kind;
 
-enum { GPU_TF32 = 1, GPU_EXACT, GPU_BYTES, GPU_BRAIN };
+enum { GPU_TF32 = 1, GPU_EXACT, GPU_BYTES, GPU_BRAIN, GPU_E4M3 };
 
 typedef struct gpu_config {
     const char *name;
@@ -87,7 +87,7 @@ typedef struct gpu_config {
     int32_t sets; /* halo: groups of threads of a block that walk over tiles by themselves; 0: one */
     int32_t then; /* 1: for a convolution with a 1x1 convolution behind it, and for no other */
     int32_t
-        floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so; GPU_BYTES: of bytes; GPU_BRAIN: of bf16 */
+        floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so; GPU_BYTES: of bytes; GPU_BRAIN: of bf16; GPU_E4M3: of fp8 */
 } gpu_config;
 
 /* tile_table.c: all there are; none where the device has no kernels for them. */

@@ -117,16 +117,22 @@ GPU_HD void gpu_depthwise_bytes_element(const gpu_depthwise_args *a, int64_t i)
     const int32_t ox = (int32_t)(pixel % a->ow), oy = (int32_t)(pixel / a->ow % a->oh);
     const int64_t image = pixel / a->ow / a->oh;
     const float *factor = (const float *)a->p[3] + 2 * ch;
-    int32_t sum = 0;
+    int32_t count = 0;
+    float sum = 0;
     for (int32_t k = 0; k < 9; k++) {
         const int32_t y = oy + k / 3 - a->pad_y, x = ox + k % 3 - a->pad_x;
         const bool inside = y >= 0 && y < a->h && x >= 0 && x < a->w;
-        sum += (inside ? ((const uint8_t *)a->p[1])[((image * a->h + y) * a->w + x) * a->ldi + ch]
-                       : (int32_t)(a->bytes.fill & 255)) *
-               ((const int8_t *)a->p[2])[((int64_t)(k / 3) * c + ch) * 4 + k % 3];
+        const uint8_t byte = inside
+                                 ? ((const uint8_t *)a->p[1])[((image * a->h + y) * a->w + x) * a->ldi + ch]
+                                 : (uint8_t)(a->bytes.fill & 255);
+        if (a->type == GPU_F8)
+            sum += sk_f8_number(byte) * ((const float *)a->p[2])[(int64_t)k * c + ch];
+        else
+            count += (int32_t)byte * ((const int8_t *)a->p[2])[((int64_t)(k / 3) * c + ch) * 4 + k % 3];
     }
+    sum = a->type == GPU_F8 ? sum : (float)count;
     gpu_finish_bytes(&a->bytes, a->p[0], pixel * a->ldo + ch, a->p[4], pixel * a->ldr + ch,
-                     a->residual_before, a->act, a->alpha, (float)sum * factor[0] + factor[1]);
+                     a->residual_before, a->act, a->alpha, sum * factor[0] + factor[1]);
 }
 
 GPU_HD void gpu_convert_element(const gpu_convert_args *a, int64_t i)
@@ -135,9 +141,10 @@ GPU_HD void gpu_convert_element(const gpu_convert_args *a, int64_t i)
     const int64_t pixel = i / a->c8, from = pixel * a->ldi + chunk, to = pixel * a->ldo + chunk;
     for (int k = 0; k < 8; k++) {
         if (a->to_bytes)
-            ((uint8_t *)a->p[0])[to + k] = gpu_byte(gpu_half_load(a->p[1], from + k), a->gain, a->zero);
+            ((uint8_t *)a->p[0])[to + k] = gpu_low(gpu_half_load(a->p[1], from + k), a->gain, a->zero, a->f8);
         else
-            gpu_half_store(a->p[0], to + k, (gpu_load(a->p[1], from + k, GPU_U8) - a->zero) * a->gain);
+            gpu_half_store(a->p[0], to + k,
+                           (gpu_load(a->p[1], from + k, a->f8 ? GPU_F8 : GPU_U8) - a->zero) * a->gain);
     }
 }
 
@@ -516,7 +523,7 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_CONV_ANY: gpu_conv_any_element(&a->conv_any, i); break;
     case GPU_DECONV: gpu_deconv_element(&a->deconv, i); break;
     case GPU_DEPTHWISE:
-        if (a->depthwise.type == GPU_U8)
+        if (a->depthwise.type == GPU_U8 || a->depthwise.type == GPU_F8)
             gpu_depthwise_bytes_element(&a->depthwise, i);
         else
             gpu_depthwise_element(&a->depthwise, i);

@@ -266,7 +266,7 @@ gpu_ref gpu_kept_ref(const gpu_plan *plan, sk_value v)
 /* Is the map that a step reads or writes now the one the value is kept in? */
 static bool as_kept(const gpu_plan *plan, sk_value v)
 {
-    return !plan->values[v].low || plan->type == GPU_U8;
+    return !plan->values[v].low || gpu_is_low(plan->type);
 }
 
 int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v)

@@ -315,7 +315,7 @@ static sk_status build_split(gpu_plan *plan, const sk_node *node, sk_error *err)
     for (int32_t i = 0; i < node->n_out; i++) {
         const sk_value v = node->out[i];
         const int32_t c = (int32_t)gpu_shape(plan, v)->dim[1];
-        if (plan->values[v].low && plan->type != GPU_U8 && at % 8 == 0) {
+        if (plan->values[v].low && !gpu_is_low(plan->type) && at % 8 == 0) {
             SK_TRY(gpu_add_lower(plan, node->in[0], at, v, err));
         } else if (!is_part_of(plan, v, node->in[0])) {
             SK_TRY(gpu_make_map(plan, v, err));

@@ -19,6 +19,11 @@ __device__ __forceinline__ void copy16(uint32_t to, const void *from, bool valid
     const int bytes = valid ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
+/* The same of which only the first `bytes` are copied, and zeros come behind them. */
+__device__ __forceinline__ void copy_part(uint32_t to, const void *from, int bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
 /* The same where there is nothing to copy: the byte `fill` holds four times. */
 __device__ __forceinline__ void fill16(uint32_t to, uint32_t fill)
 {
@@ -76,6 +81,44 @@ __device__ __forceinline__ void mma_bytes(int (&c)[4], const uint32_t (&a)[4], u
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                  : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/* Numbers of e4m3 (graph/f8_formula.h), as an element of maps and weights. Compute capability 8.9 has instructions for it; elsewhere
+ * these do nothing and are never launched. */
+struct e4m3 {
+    uint8_t code;
+};
+template <class E> constexpr bool is_e4m3 = false;
+template <> constexpr bool is_e4m3<e4m3> = true;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define GPU_HAS_E4M3 1
+#else
+#define GPU_HAS_E4M3 0
+#endif
+__device__ __forceinline__ void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+#if GPU_HAS_E4M3
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+/* The nearest of two numbers, half to even, at most 448: sk_f8_of. */
+__device__ __forceinline__ uint32_t pack_e4m3(float a, float b)
+{
+    uint16_t two = 0;
+#if GPU_HAS_E4M3
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0,%1,%2;" : "=h"(two) : "f"(b), "f"(a));
+#endif
+    return two;
+}
+/* Two codes, the lower 16 bits. */
+__device__ __forceinline__ float2 unpack_e4m3(uint32_t two)
+{
+    uint32_t halves = 0;
+#if GPU_HAS_E4M3
+    asm("cvt.rn.f16x2.e4m3x2 %0,%1;" : "=r"(halves) : "h"((uint16_t)two));
+#endif
+    return __half22float2(*(const __half2 *)&halves);
 }
 /* The tensor cores would cut the lower bits off. */
 __device__ __forceinline__ uint32_t round_tf32(uint32_t bits)

@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "bf16_element.h"
+#include "graph/f8_formula.h"
 #include "graph/op_kinds.h"
 #include "kernels/sigmoid_formula.h"
 
@@ -15,6 +16,7 @@ GPU_HD float gpu_load(const void *p, int64_t i, int32_t type)
     return type == GPU_F16    ? gpu_half_load(p, i)
            : type == GPU_BF16 ? gpu_bf16_load(p, i)
            : type == GPU_U8   ? (float)((const uint8_t *)p)[i]
+           : type == GPU_F8   ? sk_f8_number(((const uint8_t *)p)[i])
                               : ((const float *)p)[i];
 }
 GPU_HD void gpu_store(void *p, int64_t i, int32_t type, float v)
@@ -25,6 +27,8 @@ GPU_HD void gpu_store(void *p, int64_t i, int32_t type, float v)
         gpu_bf16_store(p, i, v);
     else if (type == GPU_U8)
         ((uint8_t *)p)[i] = (uint8_t)v;
+    else if (type == GPU_F8)
+        ((uint8_t *)p)[i] = sk_f8_of(v);
     else
         ((float *)p)[i] = v;
 }
@@ -33,6 +37,10 @@ GPU_HD uint8_t gpu_byte(float v, float gain, float zero)
 {
     v = v * gain + zero;
     return (uint8_t)nearbyintf(255.0f * (v > 0.0f ? v < 1.0f ? v : 1.0f : 0.0f));
+}
+GPU_HD uint8_t gpu_low(float v, float gain, float zero, int32_t f8)
+{
+    return f8 ? sk_f8_of(v * gain) : gpu_byte(v, gain, zero);
 }
 
 GPU_HD float gpu_unary(int32_t kind, float alpha, float beta, float x)
@@ -101,11 +109,12 @@ GPU_HD void gpu_finish_bytes(const gpu_bytes *b, void *out, int64_t to, const vo
 {
     sum = b->half ? 2.0f * sum : sum;
     const float r = !residual     ? 0.0f
-                    : b->residual ? (gpu_load(residual, from, GPU_U8) - b->residual_zero) * b->residual_gain
+                    : b->residual ? (gpu_load(residual, from, b->f8 ? GPU_F8 : GPU_U8) - b->residual_zero) *
+                                        b->residual_gain
                                   : gpu_half_load(residual, from);
     sum = before ? gpu_act(sum + r, act, alpha) : gpu_act(sum, act, alpha) + r;
     if (b->out)
-        ((uint8_t *)out)[to] = gpu_byte(sum, b->gain, b->zero);
+        ((uint8_t *)out)[to] = gpu_low(sum, b->gain, b->zero, b->f8);
     else
         gpu_half_store(out, to, sum);
 }

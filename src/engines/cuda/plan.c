@@ -75,7 +75,7 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
     } else {
         const int32_t type = plan->type;
         if (gpu_moves_bytes(plan, node))
-            plan->type = GPU_U8;
+            plan->type = plan->low;
         const sk_status status = gpu_build_map_op(plan, node, &done, err);
         plan->type = type;
         SK_TRY(status);
@@ -270,6 +270,12 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
                         sk_error *err)
 {
     plan->settings = *settings;
+    if (settings->precision == SK_PRECISION_FP8 && !gpu_has_f8(plan->device_major, plan->device_minor))
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "fp8 needs a GPU of compute capability 8.9 or newer, and this one has %d.%d; --precision f16 "
+            "computes the model with its rounded weights, `skitter quantize` makes one in i8",
+            plan->device_major, plan->device_minor);
     if (settings->stages.fit && settings->input == SK_INPUT_FRAMES)
         plan->fit = *settings->stages.fit;
     if (settings->input == SK_INPUT_CROPS) {
@@ -293,7 +299,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
                                                                        : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
-    if (settings->precision == SK_PRECISION_I8)
+    plan->low = settings->precision == SK_PRECISION_FP8 ? GPU_F8 : GPU_U8;
+    if (settings->precision == SK_PRECISION_I8 || settings->precision == SK_PRECISION_FP8)
         SK_TRY(gpu_take_quantised(plan, err));
     else
         SK_TRY(sk_graph_dequantise(plan->graph, err));

@@ -43,13 +43,13 @@ typedef struct gpu_value {
     int32_t raised;        /* the same as a map of the session's type, by itself; -1 = none */
 } gpu_value;
 
-/* A number is (byte - zero) * scale; scale 0: no rule. */
+/* A number is (byte - zero) * scale, or, in fp8, the byte's number times scale (zero 0); scale 0: no rule. */
 typedef struct gpu_rule {
     float scale;
     int32_t zero;
 } gpu_rule;
 
-/* Weights that are whole numbers from -128 to 127 times a scale, one or one for each output channel. */
+/* Weights that are whole numbers from -128 to 127, in fp8 numbers of e4m3, times a scale, one or one for each output channel. */
 typedef struct gpu_scales {
     sk_value weights;
     const float *scales;
@@ -151,7 +151,8 @@ typedef struct gpu_plan {
     gpu_sparse sparse;
     gpu_found found;
     gpu_peaks peaks;
-    int32_t type; /* GPU_F16, GPU_BF16 or GPU_F32; GPU_U8 while a step between maps of bytes is made */
+    int32_t type; /* GPU_F16, GPU_BF16 or GPU_F32; `low` while a step between maps of bytes is made */
+    int32_t low;  /* of maps of bytes: GPU_U8 or, in fp8, GPU_F8 */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
     uint32_t without; /* GPU_WITHOUT_… */
@@ -171,7 +172,7 @@ typedef struct gpu_plan {
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
     int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* dense buffers; -1: sparse, or looked at for peaks */
-    gpu_rule *rules;                         /* i8: of each value that is kept in bytes; null: none is */
+    gpu_rule *rules;                         /* i8, fp8: of each value that is kept in bytes; null: none is */
     size_t n_rules;
     gpu_scales *scales;
     size_t n_scales, scales_capacity;
@@ -347,6 +348,16 @@ static inline int32_t gpu_round16(int64_t c)
 {
     return (int32_t)((c + 15) / 16 * 16);
 }
+/* fp8 on the tensor cores: compute capability 8.9 and newer. */
+static inline bool gpu_has_f8(int32_t major, int32_t minor)
+{
+    return major > 8 || (major == 8 && minor >= 9);
+}
+/* Maps of bytes. */
+static inline bool gpu_is_low(int32_t type)
+{
+    return type == GPU_U8 || type == GPU_F8;
+}
 /* Maps of two bytes a number. */
 static inline bool gpu_is_narrow(int32_t type)
 {
@@ -359,7 +370,7 @@ static inline bool gpu_by_tiles(const gpu_plan *plan)
 /* gpu_config.floats of the tiles that compute what this plan is to. */
 static inline int32_t gpu_products(const gpu_plan *plan, const gpu_step *step)
 {
-    return step->bytes              ? GPU_BYTES
+    return step->bytes              ? plan->low == GPU_F8 ? GPU_E4M3 : GPU_BYTES
            : plan->type == GPU_F16  ? 0
            : plan->type == GPU_BF16 ? GPU_BRAIN
            : plan->tf32             ? GPU_TF32
@@ -368,13 +379,13 @@ static inline int32_t gpu_products(const gpu_plan *plan, const gpu_step *step)
 /* Of an element that a tile reads. */
 static inline int32_t gpu_config_size(const gpu_config *config)
 {
-    return config->floats == GPU_BYTES                                 ? 1
+    return config->floats == GPU_BYTES || config->floats == GPU_E4M3   ? 1
            : config->floats == GPU_TF32 || config->floats == GPU_EXACT ? 4
                                                                        : 2;
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {
-    return plan->type == GPU_U8 ? 1 : gpu_is_narrow(plan->type) ? 2 : 4;
+    return gpu_is_low(plan->type) ? 1 : gpu_is_narrow(plan->type) ? 2 : 4;
 }
 
 #endif

@@ -27,7 +27,8 @@ __device__ __forceinline__ uint4 read_through(const uint4 *p)
 __device__ __forceinline__ void await(const uint32_t *flag, uint32_t value)
 {
     if (threadIdx.x == 0) {
-        while (*(const volatile uint32_t *)flag != value) {
+        /* later values mean that this one was there, too */
+        while ((int32_t)(*(const volatile uint32_t *)flag - value) < 0) {
 #if !GPU_IS_HIP
             __nanosleep(100);
 #endif

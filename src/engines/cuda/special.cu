@@ -131,9 +131,9 @@ template <int MT, int COUT, int FORM, class E> __global__ void __launch_bounds__
                 if constexpr (!TO_BYTES)
                     store_channels<E, 4, false>(p, pixel, j * 8 + t * 4, v);
                 else if (p.bytes.half)
-                    put_silu((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v, beside<SILU_ALONE, 4>());
+                    put_silu<E>((uint8_t *)p.p[0] + (long long)pixel * p.ldo + j * 8 + t * 4, p.bytes, v, beside<SILU_ALONE, 4>());
                 else
-                    finish_bytes<4, false>(p, pixel, j * 8 + t * 4, v);
+                    finish_bytes<E, 4, false>(p, pixel, j * 8 + t * 4, v);
             }
         }
 }
@@ -148,7 +148,8 @@ template <int MT, int COUT, class E> static const void *first_function(int pixel
 template <int MT, int COUT> static cudaError_t start_first(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_first_args *a = &l->args->first;
-    const void *function = a->bytes.out           ? first_function<MT, COUT, uint8_t>(a->pixel_bytes)
+    const void *function = a->bytes.out           ? a->bytes.f8 ? first_function<MT, COUT, e4m3>(a->pixel_bytes)
+                                                                 : first_function<MT, COUT, uint8_t>(a->pixel_bytes)
                            : a->type == GPU_BF16 ? first_function<MT, COUT, __nv_bfloat16>(a->pixel_bytes)
                                                  : first_function<MT, COUT, __half>(a->pixel_bytes);
     const int warps = a->n * a->oh * (a->ow / (16 * MT));

@@ -6,7 +6,8 @@
 /* The tiles as the planning C sees them. What a kernel makes of the same rows is in conv_kernel.cuh; the two agree on the
  * shared memory, on the threads and on which channels a thread stores. */
 
-#define MOST(a, b) ((a) > (b) ? (a) : (b))
+#define MOST(a, b)     ((a) > (b) ? (a) : (b))
+#define IS_LOW(floats) ((floats) == GPU_BYTES || (floats) == GPU_E4M3)
 /* A thread stores 2 G neighbouring channels: of G products of 8 columns each. */
 #define GROUP(wn) ((wn) / 8 < 4 ? (wn) / 8 : 4)
 
@@ -23,7 +24,7 @@
      .threads = (bm_) / (wm) * ((bn_) / (wn)) * (wk)*32,                                                     \
      .group = GROUP(wn),                                                                                     \
      .split = (split_),                                                                                      \
-     .shared_bytes = GATHER_BYTES(bm_, bn_, (floats_) == GPU_BYTES ? (bk_) / 2 : (bk_), wk, st, split_),     \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, IS_LOW(floats_) ? (bk_) / 2 : (bk_), wk, st, split_),            \
      .floats = (floats_)},
 #define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("ig", bm, bn, bk, wm, wn, wk, st, ks, split, 0)
@@ -36,6 +37,8 @@
 
 #define GATHER_U8(bm, bn, bk, wm, wn, wk, st, ks, split)                                                     \
     GATHER("u8_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_BYTES)
+#define GATHER_F8(bm, bn, bk, wm, wn, wk, st, ks, split)                                                     \
+    GATHER("f8_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_E4M3)
 
 #define WGMMA_GATHER(name_, bm_, bn_, bk_, nwg, st, ks, then_, floats_)                                      \
     {.name = name_,                                                                                          \
@@ -46,7 +49,7 @@
      .threads = (nwg)*128,                                                                                   \
      .group = GROUP(bn_),                                                                                    \
      .split = 1,                                                                                             \
-     .shared_bytes = GATHER_BYTES(bm_, bn_, (floats_) == GPU_BYTES ? (bk_) / 2 : (bk_), 1, st, 1),           \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, IS_LOW(floats_) ? (bk_) / 2 : (bk_), 1, st, 1),                  \
      .then = (then_),                                                                                        \
      .wgmma = 1,                                                                                             \
      .floats = (floats_)},
@@ -60,10 +63,14 @@
     WGMMA_GATHER("bf_wgt" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st, bm, bn, 64, nwg, st, ks, 1, GPU_BRAIN)
 #define GATHER_WGMMA_U8(bm, bn, bk, nwg, st, ks)                                                             \
     WGMMA_GATHER("u8wg" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 0, GPU_BYTES)
+#define GATHER_WGMMA_F8(bm, bn, bk, nwg, st, ks)                                                             \
+    WGMMA_GATHER("f8wg" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 0, GPU_E4M3)
 
 #define GATHER_THEN_U8(bm, bn, bk, nwg, st, ks)                                                              \
     WGMMA_GATHER("u8wgt" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 1,         \
                  GPU_BYTES)
+#define GATHER_THEN_F8(bm, bn, bk, nwg, st, ks)                                                              \
+    WGMMA_GATHER("f8wgt" #ks "_" #bm "x" #bn "x" #bk "_g" #nwg "_s" #st, bm, bn, bk, nwg, st, ks, 1, GPU_E4M3)
 
 #define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_, sets_, then_, floats_)            \
     {.name = name_,                                                                                          \
@@ -89,6 +96,7 @@
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)    MMA_HALO("", th, tw, cb, bn, wm, wn, s, 0)
 #define HALO_MMA_BF(th, tw, cb, bn, wm, wn, s) MMA_HALO("bf_", th, tw, cb, bn, wm, wn, s, GPU_BRAIN)
 #define HALO_U8(th, tw, cb, bn, wm, wn, s)     MMA_HALO("u8", th, tw, cb, bn, wm, wn, s, GPU_BYTES)
+#define HALO_F8(th, tw, cb, bn, wm, wn, s)     MMA_HALO("f8", th, tw, cb, bn, wm, wn, s, GPU_E4M3)
 
 #define WGHALO(prefix, th, tw, cb, bn, nwg, s, b, floats_)                                                   \
     HALO(prefix "wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn,           \
@@ -102,6 +110,9 @@
 #define HALO_WGMMA_U8(th, tw, cb, bn, nwg, s)                                                                \
     WGHALO("u8", th, tw, cb, bn, nwg, s, 1, GPU_BYTES)                                                       \
     WGHALO("u8", th, tw, cb, bn, nwg, s, 2, GPU_BYTES)
+#define HALO_WGMMA_F8(th, tw, cb, bn, nwg, s)                                                                \
+    WGHALO("f8", th, tw, cb, bn, nwg, s, 1, GPU_E4M3)                                                        \
+    WGHALO("f8", th, tw, cb, bn, nwg, s, 2, GPU_E4M3)
 
 #define SETS_HALO(prefix, th, tw, cb, bn, nwg, s, sets, columns, b, then, floats_)                           \
     HALO(prefix "wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns    \
@@ -114,6 +125,8 @@
 
 #define HALO_SETS_U8(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                         \
     SETS_HALO("u8", th, tw, cb, bn, nwg, s, sets, columns, b, then, GPU_BYTES)
+#define HALO_SETS_F8(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                         \
+    SETS_HALO("f8", th, tw, cb, bn, nwg, s, sets, columns, b, then, GPU_E4M3)
 #define WALKING(prefix, bm_, bn_, cb_, nwg, sets_, b, floats_)                                               \
     {.name = prefix "walk_" #bm_ "x" #bn_ "_c" #cb_ "_g" #nwg "_x" #sets_ "_b" #b,                           \
      .kind = GPU_CONFIG_WALK,                                                                                \
@@ -132,6 +145,7 @@
 #define WALK(bm, bn, cb, nwg, sets, b)    WALKING("", bm, bn, cb, nwg, sets, b, 0)
 #define WALK_BF(bm, bn, cb, nwg, sets, b) WALKING("bf_", bm, bn, cb, nwg, sets, b, GPU_BRAIN)
 #define WALK_U8(bm, bn, cb, nwg, sets, b) WALKING("u8", bm, bn, cb, nwg, sets, b, GPU_BYTES)
+#define WALK_F8(bm, bn, cb, nwg, sets, b) WALKING("f8", bm, bn, cb, nwg, sets, b, GPU_E4M3)
 
 #define SECTION(name, kind)               GPU_TILES_##name(kind)
 static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
+#include "graph/f8_formula.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ static int32_t round_up(int32_t x, int32_t m)
 /* Rows of weights are read in whole k steps, of up to 128 bytes. */
 static int32_t row_multiple(const gpu_config *c)
 {
-    return c->floats == GPU_BYTES ? 128 : 64;
+    return gpu_config_size(c) == 1 ? 128 : 64;
 }
 
 static int32_t taps_of(const gpu_step *step)
@@ -97,6 +99,8 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
     if (c->floats != gpu_products(plan, step))
         return false;
     if (c->wgmma && !(plan->device_major == 9 && plan->device_minor == 0))
+        return false;
+    if (c->floats == GPU_E4M3 && !gpu_has_f8(plan->device_major, plan->device_minor))
         return false;
     if (c->split > 1 && plan->device_major < 9)
         return false;
@@ -255,7 +259,9 @@ void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, v
             for (int32_t i = 0; i < own; i++) {
                 const size_t to = (size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i;
                 const float v = w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t];
-                if (scales)
+                if (scales && plan->low == GPU_F8)
+                    ((uint8_t *)out)[to] = sk_f8_of(v / scales->scales[scales->n > 1 ? channel : 0]);
+                else if (scales)
                     ((int8_t *)out)[to] = (int8_t)rintf(v / scales->scales[scales->n > 1 ? channel : 0]);
                 else if (gpu_config_size(c) == 4)
                     ((float *)out)[to] = c->floats == GPU_TF32 ? to_tf32(v) : v;

@@ -14,6 +14,7 @@
 #define GPU_LEAST         "gfx900 or newer"
 #define GPU_HAS_TF32      0
 #define GPU_HAS_I8        0
+#define GPU_HAS_F8        0
 #define GPU_HAS_BF16      0
 #define GPU_PLACE         SK_PLACE_ROCM
 #define GPU_ENGINE_CAN    SK_ROCM_CAN
@@ -30,6 +31,7 @@
 #define GPU_LEAST         "compute capability 8.0 (Ampere) or newer"
 #define GPU_HAS_TF32      1
 #define GPU_HAS_I8        1
+#define GPU_HAS_F8        1
 #define GPU_HAS_BF16      1
 #define GPU_PLACE         SK_PLACE_CUDA
 #define GPU_ENGINE_CAN    SK_CUDA_CAN

@@ -44,7 +44,7 @@ template <int RB> __device__ __forceinline__ uint64_t wgmma_descriptor(uint32_t 
     return (uint64_t)((address & 0x3ffff) >> 4) | (1ull << 16) | ((uint64_t)(8 * RB >> 4) << 32) | (layout << 62);
 }
 
-/* 64 x N x 16, added to d: the sums of N columns, and their numbers in the text. */
+/* 64 x N x 16 (of e4m3, 32), added to d: the sums of N columns, and their numbers in the text. */
 #define SUMS_8(d, j)                                                                                                   \
     "+f"((d)[j][0]), "+f"((d)[j][1]), "+f"((d)[j][2]), "+f"((d)[j][3]), "+f"((d)[(j) + 1][0]), "+f"((d)[(j) + 1][1]), \
         "+f"((d)[(j) + 1][2]), "+f"((d)[(j) + 1][3])
@@ -60,33 +60,35 @@ template <int RB> __device__ __forceinline__ uint64_t wgmma_descriptor(uint32_t 
             "," "%56,%57,%58,%59,%60,%61,%62,%63"
 #define TEXT_128 TEXT_64 "," "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79" "," "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95" "," "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" "," "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #if GPU_HAS_WGMMA
-#define WGMMA_RUN(n, types, texts, sums, a0, a1, a2, a3, b0)                                                           \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." types " {" texts "},{%" #a0 ",%" #a1 ",%" #a2 ",%" #a3  \
-                 "},%" #b0 ",1,1,1,0;"                                                                                 \
+#define WGMMA_RUN(n, types, end, texts, sums, a0, a1, a2, a3, b0)                                                      \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n types " {" texts "},{%" #a0 ",%" #a1 ",%" #a2 ",%" #a3         \
+                 "},%" #b0 end ";"                                                                                     \
                  : sums                                                                                                \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
 #else
-#define WGMMA_RUN(n, types, texts, sums, a0, a1, a2, a3, b0) ((void)d, (void)a, (void)b)
+#define WGMMA_RUN(n, types, end, texts, sums, a0, a1, a2, a3, b0) ((void)d, (void)a, (void)b)
 #endif
-#define WGMMA_WIDTHS(types)                                                                                            \
+#define WGMMA_WIDTHS(types, end)                                                                                         \
     if constexpr (N == 16)                                                                                             \
-        WGMMA_RUN(16, types, TEXT_8, SUMS_8(d, 0), 8, 9, 10, 11, 12);                                                  \
+        WGMMA_RUN(16, types, end, TEXT_8, SUMS_8(d, 0), 8, 9, 10, 11, 12);                                                  \
     else if constexpr (N == 32)                                                                                        \
-        WGMMA_RUN(32, types, TEXT_16, SUMS_16(d, 0), 16, 17, 18, 19, 20);                                              \
+        WGMMA_RUN(32, types, end, TEXT_16, SUMS_16(d, 0), 16, 17, 18, 19, 20);                                              \
     else if constexpr (N == 64)                                                                                        \
-        WGMMA_RUN(64, types, TEXT_32, SUMS_32(d, 0), 32, 33, 34, 35, 36);                                              \
+        WGMMA_RUN(64, types, end, TEXT_32, SUMS_32(d, 0), 32, 33, 34, 35, 36);                                              \
     else if constexpr (N == 128)                                                                                       \
-        WGMMA_RUN(128, types, TEXT_64, SUMS_64(d, 0), 64, 65, 66, 67, 68);                                             \
+        WGMMA_RUN(128, types, end, TEXT_64, SUMS_64(d, 0), 64, 65, 66, 67, 68);                                             \
     else                                                                                                               \
-        WGMMA_RUN(256, types, TEXT_128, SUMS_128(d, 0), 128, 129, 130, 131, 132)
+        WGMMA_RUN(256, types, end, TEXT_128, SUMS_128(d, 0), 128, 129, 130, 131, 132)
 template <int N, class E>
 __device__ __forceinline__ void wgmma_product(float (&d)[N / 8][4], const uint32_t (&a)[4], uint64_t b)
 {
     static_assert(N == 16 || N == 32 || N == 64 || N == 128 || N == 256, "columns");
-    if constexpr (sizeof(E) == 2 && two_of<E>::LOWEST == two_of<__half>::LOWEST) {
-        WGMMA_WIDTHS("f16.f16");
+    if constexpr (sizeof(E) == 1) {
+        WGMMA_WIDTHS("k32.f32.e4m3.e4m3", ",1,1,1");
+    } else if constexpr (two_of<E>::LOWEST == two_of<__half>::LOWEST) {
+        WGMMA_WIDTHS("k16.f32.f16.f16", ",1,1,1,0");
     } else {
-        WGMMA_WIDTHS("bf16.bf16");
+        WGMMA_WIDTHS("k16.f32.bf16.bf16", ",1,1,1,0");
     }
 }
 

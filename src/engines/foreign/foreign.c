@@ -118,7 +118,8 @@ sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk
                               sk_error *err)
 {
     bool halves = settings->precision == SK_PRECISION_F16 && settings->artifact; /* they are in the file */
-    bool bytes = settings->precision == SK_PRECISION_I8 && sk_graph_is_quantised(graph);
+    bool bytes =
+        settings->precision == SK_PRECISION_I8 && sk_graph_is_quantised(graph) && !sk_graph_is_f8(graph);
     if (settings->precision != SK_PRECISION_F32 && !halves && !bytes)
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,
@@ -278,7 +279,7 @@ done:
 }
 
 void sk_foreign_report(sk_status status, const sk_error *found, const char *title, const char *version,
-                       const char *path, sk_engine_probe *out)
+                       const char *path, uint32_t precisions, sk_engine_probe *out)
 {
     *out = (sk_engine_probe){.available = status == SK_OK};
     snprintf(out->version, sizeof out->version, "%.63s", version);
@@ -288,7 +289,7 @@ void sk_foreign_report(sk_status status, const sk_error *found, const char *titl
     sk_cpu_info cpu;
     sk_cpu_describe(&cpu);
     out->n_devices = 1;
-    out->devices[0].precisions = 1u << SK_PRECISION_F32;
+    out->devices[0].precisions = precisions;
     snprintf(out->devices[0].name, sizeof out->devices[0].name, "%.40s, %d cores, %s %.20s", cpu.model,
              sk_cpu_usable_cores(), title, version);
 }

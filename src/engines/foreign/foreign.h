@@ -63,8 +63,8 @@ sk_status sk_foreign_wait(sk_session *session, int32_t slot, void **outputs, sk_
 /* Opens one convolution on the engine, runs it and checks the sums: available means that it works. */
 sk_status sk_foreign_try(const sk_engine *engine, sk_error *err) SK_MUST_CHECK;
 
-/* Fills a probe: the library and what it runs on, or the text in `found` when `status` is a failure. */
+/* Fills a probe: the library, what it runs on and computes in there (bits), or the text in `found` when `status` is a failure. */
 void sk_foreign_report(sk_status status, const sk_error *found, const char *title, const char *version,
-                       const char *path, sk_engine_probe *out);
+                       const char *path, uint32_t precisions, sk_engine_probe *out);
 
 #endif

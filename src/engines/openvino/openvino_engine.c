@@ -325,6 +325,17 @@ static sk_status ov_wait(sk_session *session, int32_t slot, void **outputs, sk_e
     return sk_foreign_wait(session, slot, outputs, err);
 }
 
+/* Of what the engine can, what a session computes in that names no device: processors without halves have none. */
+static uint32_t usual_precisions(void)
+{
+    static const sk_precision asked[] = {SK_PRECISION_F16, SK_PRECISION_BF16};
+    uint32_t can = sk_engine_openvino.can.precisions;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (check_device(options[0].usual, sixteen(asked[i]), NULL) != SK_OK)
+            can &= ~(1u << asked[i]);
+    return can;
+}
+
 static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
 {
     static atomic_int works; /* once is enough: the library stays loaded */
@@ -336,7 +347,8 @@ static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
         status = sk_foreign_try(&sk_engine_openvino, &found);
         atomic_store(&works, status == SK_OK);
     }
-    sk_foreign_report(status, &found, "OpenVINO", api ? api->version : "", api ? api->path : "", out);
+    sk_foreign_report(status, &found, "OpenVINO", api ? api->version : "", api ? api->path : "",
+                      status == SK_OK ? usual_precisions() : 0, out);
     return SK_OK;
 }
 

@@ -197,7 +197,8 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         status = sk_foreign_try(engine, &found);
         atomic_store(works, status == SK_OK);
     }
-    sk_foreign_report(status, &found, "ONNX Runtime", api ? api->version : "", api ? api->path : "", out);
+    sk_foreign_report(status, &found, "ONNX Runtime", api ? api->version : "", api ? api->path : "",
+                      engine->can.precisions, out);
     if (status == SK_OK && strcmp(provider->word, "CPU") != 0)
         snprintf(out->devices[0].name, sizeof out->devices[0].name,
                  "device 0, ONNX Runtime %.40s, %s provider", api->version, provider->word);

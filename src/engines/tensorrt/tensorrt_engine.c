@@ -246,7 +246,7 @@ static sk_status trt_probe(sk_engine_probe *out, sk_error *err)
     }
     out->available = status == SK_OK;
     out->n_devices = status == SK_OK;
-    d->precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | 1u << SK_PRECISION_I8;
+    d->precisions = sk_engine_tensorrt_plugin.can.precisions;
     snprintf(out->detail, sizeof out->detail, "%.511s", status == SK_OK ? path : found.message);
     return SK_OK;
 }

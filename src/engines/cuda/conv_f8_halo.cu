@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conv_kernel.cuh"
+
+GPU_TILE_LIST(f8_halo, HALO_F8)

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conv_kernel.cuh"
+
+GPU_TILE_LIST(f8_igemm1, GATHER_F8)
