@@ -103,6 +103,11 @@ sk_status sk_batch_refresh(sk_batch *batch, sk_error *err) SK_MUST_CHECK;
 
 /* Borrowed; null with an error where its list cannot be read. */
 const sk_batch_piece *sk_batch_piece_of(sk_batch *batch, int64_t number, sk_error *err);
+/* What to answer where it gave null: memory may have run out, too. */
+static inline sk_status sk_batch_piece_lacking(const sk_error *why)
+{
+    return why && why->code != SK_OK ? why->code : SK_ERR_FORMAT;
+}
 /* Paths, into buffers of SK_BATCH_PATH: in .batch; of a piece's file ("%d" of its attempt and an ending), and of its work. Each
  * returns the buffer. */
 const char *sk_batch_path(const sk_batch *batch, const char *name, char *buffer);

@@ -117,7 +117,7 @@ sk_status sk_batch_again_read(sk_batch *b, bool dry, sk_batch_again *again, sk_e
     for (int64_t i = 0; i < b->pieces; i++) {
         const sk_batch_piece *p = sk_batch_piece_of(b, i, err);
         if (!p)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         if (p->kind == SK_BATCH_PART)
             continue;
         again->known[again->count++] = p->source;

@@ -166,7 +166,7 @@ static sk_status find_undone(looking_after *l, int64_t *open, sk_error *err)
         const sk_batch_piece *piece = sk_batch_piece_of(l->b, i, err);
         sk_batch_look look;
         if (!piece)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         const bool mine = is_in_hand(l, i);
         if (mine || (piece->kind == SK_BATCH_MERGE && parts_in_hand(l, piece))) {
             *open += l->b->seen[i] != SK_BATCH_SEEN_DONE;

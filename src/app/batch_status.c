@@ -148,7 +148,7 @@ sk_status sk_batch_watch_look(sk_batch_watcher *w, const sk_batch_status **statu
     for (int64_t i = w->batch->pieces - 1; i >= 0; i--) {
         const sk_batch_piece *piece = sk_batch_piece_of(w->batch, i, err);
         if (!piece)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         if (piece->kind != SK_BATCH_PART && w->status.frames_expected >= 0)
             w->status.frames_expected =
                 piece->frames_expected < 0 ? -1 : w->status.frames_expected + piece->frames_expected;

@@ -86,11 +86,11 @@ sk_status batch_write_shard(const sk_batch *b, int64_t shard, sk_error *err)
     return status;
 }
 
-static bool read_piece(const char *line, size_t length, int64_t number, int64_t pieces, sk_batch_piece *p)
+static sk_status read_piece(const char *line, size_t length, int64_t number, int64_t pieces,
+                            sk_batch_piece *p)
 {
     sk_config *config = NULL;
-    if (sk_config_open_json(line, length, "list", &config, NULL) != SK_OK)
-        return false;
+    SK_TRY(sk_config_open_json(line, length, "list", &config, NULL));
     const sk_config_value *root = sk_config_root(config);
     const char *kind = sk_config_text_or(root, "kind", ""), *source = sk_config_text_or(root, "source", ""),
                *name = sk_config_text_or(root, "name", "");
@@ -110,10 +110,9 @@ static bool read_piece(const char *line, size_t length, int64_t number, int64_t 
         p->source = sk_strdup(source);
         p->name = sk_strdup(name);
         p->frames = sk_strdup(sk_config_text_or(root, "frames", ""));
-        good = p->source && p->name && p->frames;
     }
     sk_config_close(&config);
-    return good;
+    return !good ? SK_ERR_FORMAT : p->source && p->name && p->frames ? SK_OK : SK_ERR_MEMORY;
 }
 
 static sk_status read_shard(sk_batch *b, int64_t shard, sk_error *err)
@@ -124,15 +123,19 @@ static sk_status read_shard(sk_batch *b, int64_t shard, sk_error *err)
     SK_TRY(sk_file_read_own(sk_batch_path(b, name, path), LIST_MOST, &text, &bytes, err));
     sk_batch_piece *pieces = sk_calloc(SK_BATCH_SHARD, sizeof *pieces);
     int64_t number = shard * SK_BATCH_SHARD;
-    bool good = pieces;
-    for (const char *at = text, *end; good && number < b->pieces && number < (shard + 1) * SK_BATCH_SHARD;
+    sk_status status = pieces ? SK_OK : SK_ERR_MEMORY;
+    for (const char *at = text, *end;
+         status == SK_OK && number < b->pieces && number < (shard + 1) * SK_BATCH_SHARD;
          number++, at = end + 1) {
         end = memchr(at, '\n', (size_t)(text + bytes - at));
-        good = end && read_piece(at, (size_t)(end - at), number, b->pieces, &pieces[number % SK_BATCH_SHARD]);
+        status = end ? read_piece(at, (size_t)(end - at), number, b->pieces, &pieces[number % SK_BATCH_SHARD])
+                     : SK_ERR_FORMAT;
     }
     sk_free(text);
-    if (!good) {
+    if (status != SK_OK) {
         batch_shard_free(pieces);
+        if (status == SK_ERR_MEMORY) /* nothing is wrong with the file: it must not be begun anew for that */
+            return sk_fail_memory(err, SK_BATCH_SHARD * sizeof *pieces);
         return sk_fail(err, SK_ERR_FORMAT, "%s: line %lld is damaged; begin anew with --restart", path,
                        (long long)(number % SK_BATCH_SHARD));
     }

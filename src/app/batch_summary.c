@@ -41,7 +41,7 @@ static sk_status fill_row(sk_batch *b, const sk_batch_piece *piece, row *r, sk_e
          i++) {
         const sk_batch_piece *p = sk_batch_piece_of(b, i, err);
         if (!p)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         sk_batch_look_at(b, p, &r->look);
         r->seconds += r->look.state == SK_PIECE_DONE ? r->look.last.seconds : 0;
         add_attempts(b, i, r->look.attempts, r);
@@ -206,7 +206,7 @@ static sk_status write_rows(sk_batch *b, FILE *csv, sk_text *rows, totals *t, sk
         const sk_batch_piece *piece = sk_batch_piece_of(b, i, err);
         row r;
         if (!piece)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         if (piece->kind == SK_BATCH_PART)
             continue;
         SK_TRY(fill_row(b, piece, &r, err));

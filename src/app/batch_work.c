@@ -48,7 +48,7 @@ static sk_status make_list(working *w, sk_error *err)
     for (int64_t i = 0; how->pieces && how->merges && i < count; i++) {
         const sk_batch_piece *p = sk_batch_piece_of(b, how->pieces[i], err);
         if (!p)
-            return SK_ERR_FORMAT;
+            return sk_batch_piece_lacking(err);
         if (p->kind == SK_BATCH_PART && p->number + p->parts != last)
             w->pieces[w->count++] = last = p->number + p->parts;
     }
@@ -71,7 +71,7 @@ static sk_status try_piece(working *w, int64_t place, int32_t slot, bool *begun,
     const sk_batch_piece *piece = sk_batch_piece_of(b, w->pieces[place], err);
     sk_batch_look look;
     if (!piece)
-        return SK_ERR_FORMAT;
+        return sk_batch_piece_lacking(err);
     sk_batch_look_at(b, piece, &look);
     switch (look.state) {
     case SK_PIECE_DONE: settle(w, place); return sk_batch_settle(b, piece, err);

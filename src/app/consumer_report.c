@@ -42,7 +42,7 @@ static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_fo
                                          .width = header->width,
                                          .height = header->height,
                                          .fps = wish->track.fps > 0 ? wish->track.fps : header->rate,
-                                         .animals = {one_class ? header->class_names[0] : NULL}};
+                                         .animal = one_class ? header->class_names[0] : NULL};
     return sk_report_open(&settings, &c->report, err);
 }
 

@@ -7,7 +7,7 @@
 #define PROVIDERS                                                                                            \
     "|CPUExecutionProvider|CUDAExecutionProvider|TensorrtExecutionProvider|ROCMExecutionProvider|"           \
     "OpenVINOExecutionProvider"
-#define PRECISIONS "|f32|tf32|f16|bf16|i8|fp32|fp16|half|int8"
+#define PRECISIONS "|f32|tf32|f16|bf16|i8|fp8|fp32|fp16|half|int8"
 
 const sk_ros_parameter sk_ros_parameters[] = {
     /* the model */

@@ -340,7 +340,10 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
     sk_pipeline_close(&r->pipeline); /* gives frames back to the source */
     sk_source_close(&r->source);
     sk_inference_cache_close(&r->cache);
-    sk_run_folder_close(&r->folder);
+    if (status != SK_OK)
+        sk_run_folder_abandon(&r->folder);
+    else
+        sk_run_folder_close(&r->folder);
     sk_run_identity_free(&r->identity);
     predict_close_found(r);
     sk_free(r->finding);

@@ -7,9 +7,11 @@
 #include "base/memory.h"
 #include "base/object.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- holding it --- */
 
@@ -24,10 +26,43 @@ sk_status sk_run_folder_hold(const char *path, sk_lock **out, sk_lock_holder *ho
     return status;
 }
 
+/* Bytes of the path up to the first folder that is not there yet; 0: all are. */
+static size_t not_there(const char *path)
+{
+    char *copy = sk_strdup(path);
+    size_t missing = 0;
+    for (size_t i = 1, length = copy ? strlen(copy) : 0; i <= length && !missing; i++) {
+        const char here = copy[i];
+        if (here != '/' && here != '\0')
+            continue;
+        copy[i] = '\0';
+        missing = sk_file_exists(copy) ? 0 : i;
+        copy[i] = here;
+    }
+    sk_free(copy);
+    return missing;
+}
+
+/* Nothing but the lock: another run may have made the folder just before this one, and left results there. */
+static bool holds_nothing(const char *path)
+{
+    DIR *directory = opendir(path);
+    int others = directory ? 0 : 1;
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                  strcmp(entry->d_name, ".skitter.lock") != 0;
+    if (directory)
+        closedir(directory);
+    return others == 0;
+}
+
 static sk_status hold(sk_run_folder *folder, sk_error *err)
 {
     sk_lock_holder holder = {0};
+    const size_t missing = not_there(folder->path);
     sk_status status = sk_run_folder_hold(folder->path, &folder->lock, &holder, err);
+    if (status == SK_OK && missing && holds_nothing(folder->path))
+        folder->made = missing;
     if (status != SK_ERR_BUSY)
         return status;
     return sk_fail(
@@ -59,6 +94,22 @@ void sk_run_folder_close(sk_run_folder **pointer)
     sk_lock_close(&folder->lock);
     sk_text_free(&folder->left_out);
     sk_free_all(folder->path, folder);
+}
+
+void sk_run_folder_abandon(sk_run_folder **pointer)
+{
+    sk_run_folder *folder = *pointer;
+    if (folder && folder->made && sk_run_folder_known(folder) == 0) {
+        char *journal = sk_path_join(folder->path, "journal.skj");
+        sk_journal_close(&folder->journal);
+        run_remove_results(folder->path);
+        if (journal)
+            unlink(journal);
+        sk_free(journal);
+        sk_lock_remove(&folder->lock);
+        run_remove_made(folder->path, folder->made);
+    }
+    sk_run_folder_close(pointer);
 }
 
 bool sk_run_folder_is_used(const char *path)

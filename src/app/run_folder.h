@@ -17,6 +17,7 @@
  *     note     run.json says where the run stands; any number of times
  *     finish   the run has reached its end; there is nothing left to go on with
  *     close    lets go
+ *     abandon  lets go after a failure: where no frame is done, a folder that the run had made is not left behind
  *
  * A folder without a path is that of results on standard output: it takes the same calls and keeps nothing. */
 
@@ -31,6 +32,7 @@ typedef enum sk_run_stage {
 /* Makes the folder and keeps every other run out of it until it is closed. `path` null: nothing is kept. */
 sk_status sk_run_folder_open(const char *path, sk_run_folder **out, sk_error *err) SK_MUST_CHECK;
 void sk_run_folder_close(sk_run_folder **folder);
+void sk_run_folder_abandon(sk_run_folder **folder);
 /* The lock alone, for a folder of folders of runs (a demo's): makes the folder and holds it until sk_lock_close.
  * SK_ERR_BUSY: *holder says who does. */
 sk_status sk_run_folder_hold(const char *path, sk_lock **out, sk_lock_holder *holder,

@@ -12,6 +12,8 @@
 
 struct sk_run_folder {
     char *path; /* null: nothing is kept */
+    size_t
+        made; /* as many bytes of the path name the outermost folder that was made for this run; 0: none was */
     sk_run_stage stage;
     sk_lock *lock;
     sk_journal *journal; /* null until begun, and where nothing is kept */
@@ -30,5 +32,7 @@ void run_remove_halves(const char *path);
 sk_status run_check_foreign(const char *path, const sk_run_begin *how, sk_error *err) SK_MUST_CHECK;
 /* What an earlier run left, of whatever formats: a new one must not be mixed with it. */
 void run_remove_results(const char *path);
+/* The folder itself and its parents, up to the one that the first `made` bytes name; what is not empty stays. */
+void run_remove_made(const char *path, size_t made);
 
 #endif

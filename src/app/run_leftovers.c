@@ -23,6 +23,20 @@ void run_remove_halves(const char *folder)
     closedir(directory);
 }
 
+void run_remove_made(const char *path, size_t made)
+{
+    char *copy = sk_strdup(path);
+    for (size_t length = copy ? strlen(copy) : 0; length >= made && length > 0;) {
+        while (length > 1 && copy[length - 1] == '/')
+            copy[--length] = '\0';
+        if (length < made || rmdir(copy) != 0)
+            break;
+        while (length > 0 && copy[length - 1] != '/')
+            copy[--length] = '\0';
+    }
+    sk_free(copy);
+}
+
 static bool is_there(const char *folder, const char *file)
 {
     struct stat info;

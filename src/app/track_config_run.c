@@ -140,14 +140,18 @@ static sk_status read_all(const reading *r, sk_error *err)
 
 #define WORDS_MOST 4096
 
+/* Ends the word, whatever comes of it. */
 static sk_status add_word(sk_track_config_run *out, sk_text *word, sk_error *err)
 {
     size_t capacity = (size_t)out->n_words; /* grows by one: they are few */
-    SK_TRY(sk_array_reserve((void **)&out->words, &capacity, (size_t)out->n_words + 1, sizeof *out->words,
-                            WORDS_MOST, err));
-    SK_TRY(sk_text_take(word, &out->words[out->n_words], err));
-    out->n_words++;
-    return SK_OK;
+    sk_status status = sk_array_reserve((void **)&out->words, &capacity, (size_t)out->n_words + 1,
+                                        sizeof *out->words, WORDS_MOST, err);
+    if (status == SK_OK)
+        status = sk_text_take(word, &out->words[out->n_words], err);
+    if (status == SK_OK)
+        out->n_words++;
+    sk_text_free(word);
+    return status;
 }
 
 /* A video, model or other file is where it is said to be, or beside the configuration. */

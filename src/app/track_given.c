@@ -149,7 +149,10 @@ static sk_status close_all(given_run *r, bool finished, sk_status status, sk_err
     }
     sk_consumers_close(&r->consumers);
     sk_inference_cache_close(&r->cache);
-    sk_run_folder_close(&r->folder);
+    if (status != SK_OK)
+        sk_run_folder_abandon(&r->folder);
+    else
+        sk_run_folder_close(&r->folder);
     sk_text_free(&r->identity);
     return status;
 }

@@ -58,39 +58,46 @@ static int ask_for_tiles(void)
 #endif
 }
 
-static uint32_t detect(void)
+uint32_t sk_cpu_flags_of(const sk_cpu_words *w)
 {
-    uint32_t a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, bit_SSE4_2 | bit_SSE4_1 | bit_SSSE3 | bit_POPCNT))
+    if (!has(w->c1, bit_SSE4_2 | bit_SSE4_1 | bit_SSSE3 | bit_POPCNT))
         return 0;
     uint32_t flags = SK_CPU_SSE42;
-    uint64_t saved = has(c, bit_OSXSAVE) ? read_xcr0() : 0;
-    int has_fma = has(c, bit_AVX | bit_FMA | bit_F16C);
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        return flags;
-    uint32_t subleaves = a, b7 = b, c7 = c, d7 = d, a71 = 0;
-    if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
-        a71 = a;
-    if ((saved & 0x6) != 0x6 || !has_fma || !has(b7, bit_AVX2 | bit_BMI | bit_BMI2))
+    if ((w->saved & 0x6) != 0x6 || !has(w->c1, bit_AVX | bit_FMA | bit_F16C) ||
+        !has(w->b7, bit_AVX2 | bit_BMI | bit_BMI2))
         return flags;
     flags |= SK_CPU_AVX2;
-    if (has(a71, 1u << 4)) /* AVX_VNNI */
+    if (has(w->a71, 1u << 4)) /* AVX_VNNI */
         flags |= SK_CPU_AVXVNNI;
     /* bits 5-7 of XCR0: the mask registers and the upper halves and banks of zmm */
-    if ((saved & 0xE6) != 0xE6 ||
-        !has(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD))
+    if ((w->saved & 0xE6) != 0xE6 ||
+        !has(w->b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD))
         return flags;
     flags |= SK_CPU_AVX512;
-    if (!has(c7, 1u << 11)) /* AVX512_VNNI */
+    if (!has(w->c7, 1u << 11)) /* AVX512_VNNI */
         return flags;
     flags |= SK_CPU_AVX512VNNI;
-    if (!has(a71, 1u << 5)) /* AVX512_BF16 */
+    if (!has(w->a71, 1u << 5)) /* AVX512_BF16 */
         return flags;
     flags |= SK_CPU_AVX512BF16;
     /* AMX_BF16, AMX_TILE, AMX_INT8, and the tile registers' two bits of XCR0 */
-    if (has(d7, 1u << 22 | 1u << 24 | 1u << 25) && (saved & 0x60000) == 0x60000 && ask_for_tiles())
+    if (has(w->d7, 1u << 22 | 1u << 24 | 1u << 25) && (w->saved & 0x60000) == 0x60000)
         flags |= SK_CPU_AMX;
     return flags;
+}
+
+static uint32_t detect(void)
+{
+    sk_cpu_words w = {0};
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &w.c1, &d))
+        return 0;
+    w.saved = has(w.c1, bit_OSXSAVE) ? read_xcr0() : 0;
+    const int seven = __get_cpuid_count(7, 0, &a, &w.b7, &w.c7, &w.d7);
+    if (seven && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+        w.a71 = a;
+    const uint32_t flags = sk_cpu_flags_of(&w);
+    return flags & SK_CPU_AMX && !ask_for_tiles() ? flags & ~(uint32_t)SK_CPU_AMX : flags;
 }
 
 #elif defined(__aarch64__)

@@ -68,11 +68,23 @@ typedef struct sk_cpu_info {
 
 void sk_cpu_describe(sk_cpu_info *info);
 
+#if defined(__x86_64__)
+/* A part that tests feed: the flags by what CPUID says (leaf 1: ecx; 7: ebx, ecx, edx; 7.1: eax) and by which registers the system
+ * saves (XCR0). */
+typedef struct sk_cpu_words {
+    uint32_t c1, b7, c7, d7, a71;
+    uint64_t saved;
+} sk_cpu_words;
+uint32_t sk_cpu_flags_of(const sk_cpu_words *words);
+#endif
+
 /* Parts that tests feed with folders of their own. `cgroup_file` is like /proc/self/cgroup, `root` like
  * /sys/fs/cgroup. The tightest limit of the group and its parents, in cores; 0 = none. */
 double sk_cpu_quota_at(const char *cgroup_file, const char *root);
 /* `folder` is like /sys/devices/system/cpu: sk_cpu_core_list among the allowed processors, and the sizes of the first one's caches. */
 int32_t sk_cpu_core_list_at(const char *folder, const cpu_set_t *allowed, int32_t *cores, int32_t capacity);
 void sk_cpu_caches_at(const char *folder, const cpu_set_t *allowed, sk_cpu_info *info);
+/* The processor's name in a file like /proc/cpuinfo, one space between words; "" where it has none. */
+void sk_cpu_model_at(const char *cpuinfo, char *model, size_t capacity);
 
 #endif

@@ -235,6 +235,21 @@ static void squeeze_spaces(char *text)
     *to = '\0';
 }
 
+void sk_cpu_model_at(const char *cpuinfo, char *model, size_t capacity)
+{
+    FILE *file = fopen(cpuinfo, "re");
+    char line[256];
+    model[0] = '\0';
+    while (file && !model[0] && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (colon && (strncmp(line, "model name", 10) == 0 || strncmp(line, "Model", 5) == 0))
+            snprintf(model, capacity, "%.*s", (int)strcspn(colon + 1, "\n"), colon + 1);
+    }
+    if (file)
+        fclose(file);
+    squeeze_spaces(model);
+}
+
 static void read_model(char *model, size_t capacity)
 {
     char text[128] = "";
@@ -252,19 +267,8 @@ static void read_model(char *model, size_t capacity)
     if (!read_line(text, sizeof text, "/proc/device-tree/model"))
         text[0] = '\0';
 #endif
-    if (!text[0]) {
-        FILE *file = fopen("/proc/cpuinfo", "re");
-        char line[256];
-        while (file && fgets(line, sizeof line, file)) {
-            char *colon = strchr(line, ':');
-            if (colon && (strncmp(line, "model name", 10) == 0 || strncmp(line, "Model", 5) == 0)) {
-                snprintf(text, sizeof text, "%.*s", (int)strcspn(colon + 1, "\n"), colon + 1);
-                break;
-            }
-        }
-        if (file)
-            fclose(file);
-    }
+    if (!text[0])
+        sk_cpu_model_at("/proc/cpuinfo", text, sizeof text);
     squeeze_spaces(text);
     snprintf(model, capacity, "%.*s", (int)capacity - 1, text[0] ? text : "unknown");
 }

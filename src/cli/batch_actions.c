@@ -100,7 +100,7 @@ static sk_status merge(sk_batch *b, const sk_args *args, sk_error *err)
     for (int64_t i = 0; status == SK_OK && i < b->pieces; i++) {
         const sk_batch_piece *piece = sk_batch_piece_of(b, i, err);
         if (!piece)
-            status = SK_ERR_FORMAT;
+            status = sk_batch_piece_lacking(err);
         else if (piece->kind == SK_BATCH_MERGE)
             merges[n++] = i;
         else if (status == SK_OK)

@@ -248,7 +248,7 @@ static sk_status list_pieces(sk_batch *b, sk_error *err)
     for (int64_t i = 0; i < b->pieces && status == SK_OK; i++) {
         const sk_batch_piece *piece = sk_batch_piece_of(b, i, err);
         char **words = NULL;
-        status = piece ? sk_batch_words(b, piece, 1, -1, &words, err) : SK_ERR_FORMAT;
+        status = piece ? sk_batch_words(b, piece, 1, -1, &words, err) : sk_batch_piece_lacking(err);
         sk_text_clear(&line);
         if (status == SK_OK)
             sk_batch_line(words, &line);

@@ -94,12 +94,14 @@ sk_reach sk_tracks_reach(const sk_tracks_task *task, const sk_annotation *a, boo
 double sk_tracks_similarity(const sk_tracks_task *task, const sk_annotation *found,
                             const sk_annotation *wanted)
 {
-    double a[2], b[2];
+    double a[2], b[2], oks;
     switch (task->kind) {
     case SK_TRACKS_BOX: return sk_overlap_boxes(found->box, wanted->box, false);
     case SK_TRACKS_OBB:
         return fmin(1, sk_overlap_oriented(found->obb, wanted->obb, false)); /* clipping rounds */
-    case SK_TRACKS_POSE: return sk_keypoint_similarity(task->points, found, wanted, false);
+    case SK_TRACKS_POSE:
+        oks = sk_keypoint_similarity(task->points, found, wanted, false);
+        return oks > 1 ? 1 : oks; /* by COCO's formula it has no end where a file gives an area below 0 */
     default:
         if (!sk_tracks_centre(task, task->result, found, a) ||
             !sk_tracks_centre(task, task->truth, wanted, b))

@@ -329,7 +329,8 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
                                          .frames = sk_frames_wanted(settings, -1),
                                          .total = -1,
                                          .decoder = reader->decoder.codec->codec->name,
-                                         .hwaccel = reader->decoder.device_name};
+                                         .hwaccel = reader->decoder.device_name,
+                                         .stamped = true};
     *out = &reader->base;
     return SK_OK;
 done:

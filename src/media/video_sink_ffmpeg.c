@@ -337,9 +337,20 @@ sk_status sk_video_sink_close(sk_video_sink **pointer, sk_error *err)
     return status;
 }
 
-/* Copies one part's packets behind what is already there; times continue, since parts keep the source's times. */
+/* What was joined so far ends there, in ticks of the joined stream. */
+typedef struct joint {
+    int64_t last_dts, last_pts, frame;
+} joint;
+
+/* A file begins at 0, wherever its frames were: its first frame follows the last one of the part before. */
+static int64_t ticks_before(const AVPacket *first, const joint *end)
+{
+    return end->last_dts > NO_DTS ? first->pts - end->last_pts - (end->frame > 0 ? end->frame : 1) : 0;
+}
+
+/* Copies one part's packets behind what is already there. */
 static sk_status append_part(const char *part, AVFormatContext *out, AVStream **stream, bool *begun,
-                             int64_t *last_dts, const char *path, sk_error *err)
+                             joint *end, const char *path, sk_error *err)
 {
     AVFormatContext *in = NULL;
     AVPacket *packet = sk_ff.av_packet_alloc();
@@ -367,19 +378,25 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         *begun = code >= 0;
         SK_TRY_GOTO(check_output(path, code, out, err));
     }
+    const AVRational rate = in->streams[0]->avg_frame_rate;
+    if (rate.num > 0 && rate.den > 0)
+        end->frame = llrint(1 / (av_q2d(rate) * av_q2d((*stream)->time_base)));
     int64_t left_out = 0;
+    bool first = true;
     while (status == SK_OK && sk_ff.av_read_frame(in, packet) >= 0) {
         sk_ff.av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
-        if (*last_dts > NO_DTS && packet->dts - left_out - *last_dts > LONGEST_PAUSE) /* as in next_pts */
-            left_out = packet->dts - *last_dts - (packet->duration > 0 ? packet->duration : 1);
+        if (first)
+            left_out = ticks_before(packet, end);
+        first = false;
         packet->dts -= left_out;
         packet->pts -= left_out;
-        if (packet->dts <= *last_dts) { /* reordering delay where two parts meet */
-            packet->dts = *last_dts + 1;
+        if (packet->dts <= end->last_dts) { /* reordering delay where two parts meet */
+            packet->dts = end->last_dts + 1;
             if (packet->pts < packet->dts)
                 packet->pts = packet->dts;
         }
-        *last_dts = packet->dts;
+        end->last_dts = packet->dts;
+        end->last_pts = packet->pts > end->last_pts ? packet->pts : end->last_pts;
         packet->stream_index = 0;
         packet->pos = -1;
         status = check_output(path, sk_ff.av_interleaved_write_frame(out, packet), out, err);
@@ -394,13 +411,13 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
 {
     AVFormatContext *out = NULL;
     AVStream *stream = NULL;
-    int64_t last_dts = NO_DTS;
+    joint end = {NO_DTS, NO_DTS, 0};
     bool begun = false; /* a trailer belongs to a header that was written */
     SK_TRY(sk_ffmpeg_load(path, err));
     SK_TRY(open_container(path, &out, err));
     sk_status status = SK_OK;
     for (int32_t i = 0; i < count && status == SK_OK; i++)
-        status = append_part(parts[i], out, &stream, &begun, &last_dts, path, err);
+        status = append_part(parts[i], out, &stream, &begun, &end, path, err);
     if (begun) {
         int code = sk_ff.av_write_trailer(out);
         if (status == SK_OK)

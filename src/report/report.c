@@ -36,8 +36,7 @@ sk_status sk_report_open(const sk_report_settings *s, sk_report **out, sk_error 
     SK_TRY_GOTO(copy_text(s->source, "", &r->source, err));
     SK_TRY_GOTO(copy_text(s->made_by, "", &r->made_by, err));
     SK_TRY_GOTO(copy_text(s->method, "skitter", &r->method, err));
-    SK_TRY_GOTO(copy_text(s->animals[0], "animal", &r->animal, err));
-    SK_TRY_GOTO(copy_text(s->animals[1], "animals", &r->animals, err));
+    SK_TRY_GOTO(copy_text(s->animal, "animal", &r->animal, err));
     *out = r;
     r = NULL;
 done:
@@ -54,7 +53,7 @@ void sk_report_close(sk_report **report)
     sk_suspects_free(&r->suspects);
     for (int i = 0; i < SK_SUSPECTS_MOST; i++)
         sk_free(r->pictures[i].jpeg);
-    char *const texts[] = {r->title, r->source, r->made_by, r->method, r->animal, r->animals};
+    char *const texts[] = {r->title, r->source, r->made_by, r->method, r->animal};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         sk_free(texts[i]);
     sk_free(r->ground.data);

@@ -23,13 +23,13 @@ typedef struct sk_report_time {
 } sk_report_time;
 
 typedef struct sk_report_settings {
-    const char *title;      /* of the page: the video's name */
-    const char *source;     /* its path as given */
-    const char *made_by;    /* "skitter 0.2.0; runtime cpu; model …" */
-    const char *method;     /* "skitter, offline" */
-    int32_t width, height;  /* of the frames; 0: not known */
-    double fps;             /* 0: not known, 25 is taken */
-    const char *animals[2]; /* "animal", "animals" where null */
+    const char *title;     /* of the page: the video's name */
+    const char *source;    /* its path as given */
+    const char *made_by;   /* "skitter 0.2.0; runtime cpu; model …" */
+    const char *method;    /* "skitter, offline" */
+    int32_t width, height; /* of the frames; 0: not known */
+    double fps;            /* 0: not known, 25 is taken */
+    const char *animal;    /* what one is called; "animal" where null */
 } sk_report_settings;
 
 /* Texts are copied. */

@@ -15,7 +15,7 @@ typedef struct report_picture {
 } report_picture;
 
 struct sk_report {
-    char *title, *source, *made_by, *method, *animal, *animals;
+    char *title, *source, *made_by, *method, *animal;
     sk_movement movement;
     sk_suspects suspects;
     sk_frame ground; /* RGB, small, its data owned; null: none */

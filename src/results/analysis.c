@@ -106,7 +106,7 @@ static bool array_put(array *a, hsize_t track, hsize_t tracks, hsize_t frame, co
 /* A list of texts; two a row where `rank` is 2. */
 static bool write_names(hid_t file, const char *name, int rank, const char *const *texts, size_t count)
 {
-    char **valid = sk_calloc(count + 1, sizeof *valid);
+    char **valid = sk_calloc(count, sizeof *valid);
     bool ok = valid != NULL;
     for (size_t i = 0; ok && i < count; i++)
         ok = (valid[i] = sk_text_utf8_copy(texts[i])) != NULL;
@@ -192,7 +192,7 @@ static int32_t track_of(const analysis_sink *sink, const sk_instances *all, int3
 static bool put_frame(analysis_sink *sink, const sk_instances *all, hsize_t row)
 {
     const size_t n = (size_t)sink->n_nodes, count = (size_t)all->count;
-    double *memory = sk_calloc(count * (3 * n + 3) + 1, sizeof *memory);
+    double *memory = sk_calloc(count * (3 * n + 3), sizeof *memory);
     if (!memory)
         return false;
     const frame_values v = {memory, memory + count * 2 * n, memory + count * 3 * n,
@@ -276,8 +276,8 @@ static sk_status release(analysis_sink *sink, sk_status status, sk_error *err)
 static bool write_track_names(analysis_sink *sink, const char *const *identities)
 {
     size_t n = !identities && !sink->tracked && sink->n_tracks <= 1 ? 0 : (size_t)sink->n_tracks;
-    char(*numbered)[SK_TRACK_NAME] = sk_calloc(n + 1, sizeof *numbered);
-    const char **names = sk_calloc(n + 1, sizeof *names);
+    char(*numbered)[SK_TRACK_NAME] = sk_calloc(n, sizeof *numbered);
+    const char **names = sk_calloc(n, sizeof *names);
     bool ok = numbered && names;
     for (size_t i = 0; ok && i < n; i++) {
         snprintf(numbered[i], sizeof numbered[i], "instance_%zu", i);
@@ -317,7 +317,7 @@ static bool write_edges(hid_t file, const sk_run_header *h)
     if (dataset >= 0)
         H5Dclose(dataset);
     H5Sclose(space);
-    const char **names = sk_calloc(2 * count + 1, sizeof *names);
+    const char **names = sk_calloc(2 * count, sizeof *names);
     for (size_t i = 0; names && i < 2 * count; i++)
         names[i] = node_name(h, h->edges[i / 2][i % 2]);
     ok = ok && names && write_names(file, "edge_names", 2, names, 2 * count);

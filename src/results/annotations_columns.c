@@ -111,7 +111,7 @@ static sk_status find_point(const sk_csv_cell *cells, size_t i, const point_form
 static sk_status find_points(const sk_csv_cell *cells, sk_annotation_set *set, sk_csv_columns *out,
                              sk_error *err)
 {
-    char **points = sk_calloc(out->count + 1, sizeof *points);
+    char **points = sk_calloc(out->count, sizeof *points);
     sk_status status = points ? SK_OK : sk_fail_memory(err, out->count * sizeof *points);
     for (size_t i = 0; status == SK_OK && i < out->count; i++)
         for (size_t f = 0; f < sizeof forms / sizeof *forms && status == SK_OK; f++) {
@@ -180,7 +180,7 @@ sk_status sk_csv_columns_find(const char *path, int64_t line, const sk_csv_cell 
                               sk_annotation_set *set, sk_csv_columns *out, sk_error *err)
 {
     *out = (sk_csv_columns){.count = count};
-    out->what = sk_calloc(count + 1, sizeof *out->what);
+    out->what = sk_calloc(count, sizeof *out->what);
     if (!out->what)
         return sk_fail_memory(err, count * sizeof *out->what);
     find_fixed(cells, out);

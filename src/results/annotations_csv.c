@@ -139,7 +139,7 @@ static sk_status read_header(reader *r, sk_error *err)
 {
     SK_TRY(split_row(r, row_end(r), err));
     SK_TRY(sk_csv_columns_find(r->path, r->line, r->cells, r->n_cells, r->set, &r->columns, err));
-    r->numbers = sk_calloc(4 * (size_t)r->columns.n_points + 1, sizeof *r->numbers);
+    r->numbers = sk_calloc(4 * (size_t)r->columns.n_points, sizeof *r->numbers);
     return r->numbers ? SK_OK : sk_fail_memory(err, 4 * (size_t)r->columns.n_points * sizeof *r->numbers);
 }
 

@@ -67,15 +67,15 @@ static sk_status read_list(reader *r, const char *file, sk_error *err)
     char *text = NULL, *folder = NULL;
     size_t length = 0;
     SK_TRY(sk_file_read(file, MOST_LIST, &text, &length, err));
-    sk_status status = SK_OK;
     folder = sk_path_folder(file);
+    sk_status status = folder ? SK_OK : sk_fail_memory(err, strlen(file));
     char *at = text + (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     for (char *rest = NULL, *line = strtok_r(at, "\r\n", &rest); line && status == SK_OK;
          line = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");
         if (!sk_picture_has_ending(line))
             continue;
-        char *path = strncmp(line, "./", 2) == 0 && folder ? sk_path_join(folder, line + 2) : sk_strdup(line);
+        char *path = strncmp(line, "./", 2) == 0 ? sk_path_join(folder, line + 2) : sk_strdup(line);
         status = path ? sk_files_add(&r->pictures, path, err) : sk_fail_memory(err, length);
         sk_free(path);
     }
@@ -186,7 +186,8 @@ static sk_status read_labels(reader *r, sk_label_rows *rows, sk_error *err)
         const char *picture = r->pictures.paths[i];
         int32_t image;
         SK_TRY(sk_label_set_image(r->set, picture, true, &image, err));
-        char *beside = sk_path_swap_part(picture, "images", "labels");
+        char *beside = NULL;
+        SK_TRY(sk_path_swap_part(picture, "images", "labels", &beside, err));
         char *label = sk_path_with_extension(beside ? beside : picture, ".txt");
         sk_status status = !label                      ? sk_fail_memory(err, strlen(picture))
                            : sk_file_is_regular(label) ? sk_label_set_read(label, image, rows, err)

@@ -113,9 +113,10 @@ static bool is_text(const char *name)
     return strcasecmp(sk_path_extension(name), ".txt") == 0 && strcmp(name, "classes.txt") != 0;
 }
 
-/* A path with its last part `/from/` (or its end, /from) made `/to`; null where it has none. */
-char *sk_path_swap_part(const char *path, const char *from, const char *to)
+/* A path with its last part `/from/` (or its end, /from) made `/to`. */
+sk_status sk_path_swap_part(const char *path, const char *from, const char *to, char **out, sk_error *err)
 {
+    *out = NULL;
     size_t length = strlen(from);
     const char *last = NULL;
     for (const char *at = path; (at = strchr(at, '/')); at++)
@@ -123,14 +124,13 @@ char *sk_path_swap_part(const char *path, const char *from, const char *to)
             last = at;
     bool first = strncmp(path, from, length) == 0 && (path[length] == '/' || path[length] == '\0');
     if (!last && !first)
-        return NULL;
+        return SK_OK;
     sk_text text = {0};
     size_t before = last ? (size_t)(last - path) + 1 : 0;
     sk_text_append_bytes(&text, path, before);
     sk_text_append(&text, to);
     sk_text_append(&text, path + before + length);
-    char *out = NULL;
-    return sk_text_take(&text, &out, NULL) == SK_OK ? out : NULL;
+    return sk_text_take(&text, out, err);
 }
 
 /* --- one picture and its labels --- */
@@ -157,15 +157,20 @@ sk_status sk_label_set_read(const char *path, int32_t image, sk_label_rows *rows
 
 /* --- a folder of label text --- */
 
-static char *folder_of_pictures(const char *folder, const sk_annotation_reading *how)
+/* *out null: none is known. */
+static sk_status folder_of_pictures(const char *folder, const sk_annotation_reading *how, char **out,
+                                    sk_error *err)
 {
-    char *images =
-        how && how->images ? sk_strdup(how->images) : sk_path_swap_part(folder, "labels", "images");
-    if (images && !sk_file_is_directory(images) && !(how && how->images)) {
-        sk_free(images);
-        images = NULL;
+    if (how && how->images) {
+        *out = sk_strdup(how->images);
+        return *out ? SK_OK : sk_fail_memory(err, strlen(how->images));
     }
-    return images;
+    SK_TRY(sk_path_swap_part(folder, "labels", "images", out, err));
+    if (*out && !sk_file_is_directory(*out)) {
+        sk_free(*out);
+        *out = NULL;
+    }
+    return SK_OK;
 }
 
 typedef struct finder {
@@ -184,7 +189,7 @@ static sk_status open_finder(const sk_files *pictures, const sk_annotation_set *
     SK_TRY(sk_stem_index_open(pictures->paths, pictures->count, 0, true, &f->bare, err));
     if (!other)
         return SK_OK;
-    f->image_of = sk_malloc((other->n_sources + 1) * sizeof *f->image_of);
+    f->image_of = sk_malloc(other->n_sources * sizeof *f->image_of);
     if (!f->image_of)
         return sk_fail_memory(err, other->n_sources * sizeof *f->image_of);
     for (size_t i = 0; i < other->n_sources; i++)
@@ -284,8 +289,9 @@ sk_status sk_annotations_read_labels(const char *folder, const sk_annotation_rea
     sk_label_rows rows = {0};
     sk_label_form form;
     finder find = {0};
-    char *images = folder_of_pictures(folder, how);
+    char *images = NULL;
     sk_status status = SK_OK;
+    SK_TRY_GOTO(folder_of_pictures(folder, how, &images, err));
     SK_TRY_GOTO(sk_annotations_begin(set, "label text", err));
     set->stems = true;
     SK_TRY_GOTO(sk_files_list(folder, is_text, &labels, err));

@@ -135,7 +135,7 @@ static sk_status write_image(sk_text_sink *sink, coco_extra *extra, const sk_res
         const char *stem = NULL;
         SK_TRY(sk_stems_of(extra->stems, frame->source, frame->index, &stem, err));
         char *escaped = sk_escape_json(stem);
-        const size_t length = escaped ? strlen(escaped) : 0; /* with its quotation marks */
+        const size_t length = strlen(sk_text_sink_text(sink, escaped)); /* with its quotation marks */
         sk_out_char(out, '"');
         if (length)
             sk_out_bytes(out, escaped + 1, length - 2);
@@ -165,13 +165,14 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     return sk_text_sink_check(sink, err);
 }
 
-static void write_skeleton(sk_text_out *out, const sk_run_header *h)
+static void write_skeleton(sk_text_sink *sink, const sk_run_header *h)
 {
+    sk_text_out *out = &sink->out;
     sk_out_text(out, ",\"keypoints\":[");
     for (int32_t k = 0; k < h->n_keypoints; k++) {
         char *name = sk_escape_json(h->keypoint_names[k]);
         sk_out_text(out, k ? "," : "");
-        sk_out_text(out, name ? name : "\"\"");
+        sk_out_text(out, sk_text_sink_text(sink, name));
         sk_free(name);
     }
     sk_out_text(out, "],\"skeleton\":[");
@@ -193,7 +194,7 @@ static void write_categories(sk_text_sink *sink, const sk_run_header *h)
         sk_out_text(out, ",\"name\":");
         sk_out_text(out, h->n_classes > 0 ? sink->classes[c] : "\"animal\"");
         if (h->n_keypoints)
-            write_skeleton(out, h);
+            write_skeleton(sink, h);
         sk_out_char(out, '}');
     }
     sk_out_text(out, "],\n");
@@ -275,7 +276,7 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     char line[2048];
     char *info = sk_escape_json(sk_run_header_line(header, line, sizeof line));
     sk_out_text(&sink->out, "{\"info\":{\"description\":");
-    sk_out_text(&sink->out, info ? info : "\"\"");
+    sk_out_text(&sink->out, sk_text_sink_text(sink, info));
     sk_out_text(&sink->out, "},\n");
     sk_free(info);
     write_categories(sink, header);

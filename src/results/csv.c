@@ -84,7 +84,6 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t 
         number(out, found ? points[k].score : NAN);
     }
     sk_out_char(out, '\n');
-    sink->rows++;
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -115,7 +114,7 @@ static void write_head(sk_text_sink *sink, const sk_run_header *header)
         sk_out_text(out, ",cx,cy,w,h,angle");
     for (int32_t i = 0; i < header->n_keypoints; i++) {
         char *name = sk_escape_csv(header->keypoint_names[i]);
-        const char *n = name ? name : "";
+        const char *n = sk_text_sink_text(sink, name);
         const size_t quoted = n[0] == '"';
         for (int k = 0; k < 3; k++) {
             static const char *const parts[] = {"_x", "_y", "_score"};

@@ -121,7 +121,6 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
                        frame->sightings ? &frame->sightings[i] : NULL);
     }
     sk_out_text(out, "]}\n");
-    sink->rows++;
     return sk_text_sink_check(sink, err);
 }
 

@@ -232,7 +232,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 /* Marks lines that stand twice in a picture's labels; Ultralytics takes each once. */
 static sk_status find_twins(const sk_label_rows *r, bool *twin, size_t *count, sk_error *err)
 {
-    size_t *order = sk_calloc(r->n_rows + 1, sizeof *order);
+    size_t *order = sk_calloc(r->n_rows, sizeof *order);
     if (!order)
         return sk_fail_memory(err, r->n_rows * sizeof *order);
     for (size_t i = 0; i < r->n_rows; i++)
@@ -260,7 +260,7 @@ static sk_status add_row(const sk_label_rows *r, const sk_label_row *row, const 
             name = set->classes[c].name;
     SK_TRY(sk_annotations_class(set, row->class_id, name, strlen(name), &class_id, err));
     sk_annotation *a;
-    SK_TRY(sk_annotations_add(set, row->image, class_id, f->n_keypoints > 0, &a, err));
+    SK_TRY(sk_annotations_add(set, row->image, class_id, true, &a, err));
     uint32_t shape = row->count - f->confidence - f->track;
     if (f->polygon) {
         polygon_to_box(v, shape, w, h, a->box);
@@ -291,7 +291,7 @@ sk_status sk_label_rows_add(const sk_label_rows *r, const sk_label_form *f, bool
 {
     sk_status status = SK_OK;
     size_t twins = 0;
-    bool *twin = sk_calloc(r->n_rows + 1, sizeof *twin);
+    bool *twin = sk_calloc(r->n_rows, sizeof *twin);
     if (!twin)
         return sk_fail_memory(err, r->n_rows);
     if (truth)

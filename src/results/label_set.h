@@ -19,8 +19,9 @@ sk_status sk_files_list(const char *folder, bool (*wanted)(const char *), sk_fil
 void sk_files_sort(sk_files *files);
 void sk_files_free(sk_files *files);
 
-/* "a/images/b" -> "a/labels/b": the last part called `from`; null where there is none, or memory is out. */
-char *sk_path_swap_part(const char *path, const char *from, const char *to);
+/* "a/images/b" -> "a/labels/b": the last part called `from`; *out, fresh memory, is null where there is none. */
+sk_status sk_path_swap_part(const char *path, const char *from, const char *to, char **out,
+                            sk_error *err) SK_MUST_CHECK;
 
 /* The picture among the set's images, by its name without the ending; its size is read when asked for. */
 sk_status sk_label_set_image(sk_annotation_set *set, const char *picture, bool sized, int32_t *image,

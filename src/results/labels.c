@@ -152,7 +152,7 @@ static sk_status open_kind(const char *path, const sk_run_header *header, const 
                           .stems = stems,
                           .confidence = confidence};
     int32_t n = header->has ? 0 : header->n_classes;
-    sink->classes = sk_calloc((size_t)n + 1, sizeof *sink->classes);
+    sink->classes = sk_calloc((size_t)n, sizeof *sink->classes);
     bool whole = sink->classes != NULL;
     for (; whole && sink->n_classes < n; sink->n_classes += whole)
         whole = (sink->classes[sink->n_classes] = sk_strdup(header->class_names[sink->n_classes])) != NULL;

@@ -49,7 +49,6 @@ static void write_line(sk_text_sink *sink, int64_t frame, const sk_instances *al
         number(out, posed && isfinite(points[k].x) ? (double)points[k].score : 0);
     }
     sk_out_char(out, '\n');
-    sink->rows++;
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)

@@ -64,7 +64,7 @@ static sk_status note(sk_result_reader *r, int64_t frame, int64_t offset, sk_err
 
 static sk_status begin_journal(sk_result_reader *r, sk_error *err)
 {
-    journal_head head = {0};
+    journal_head head;
     if (sk_read_all_at(r->file, &head, sizeof head, 0) != sizeof head ||
         memcmp(head.magic, JOURNAL_MAGIC, sizeof head.magic) != 0 ||
         head.identity_length > JOURNAL_IDENTITY_LIMIT)

@@ -46,9 +46,9 @@ static sk_status note_all_names(sk_ros_result *r, sk_error *err)
 {
     const sk_run_header *h = r->header;
     const size_t points = (size_t)h->n_keypoints, classes = (size_t)h->n_classes;
-    r->skeleton_names = sk_calloc(points + 1, sizeof *r->skeleton_names);
-    r->class_names = sk_calloc(classes + 1, sizeof *r->class_names);
-    r->texts = sk_calloc(points + classes + 1, sizeof *r->texts);
+    r->skeleton_names = sk_calloc(points, sizeof *r->skeleton_names);
+    r->class_names = sk_calloc(classes, sizeof *r->class_names);
+    r->texts = sk_calloc(points + classes, sizeof *r->texts);
     if (!r->skeleton_names || !r->class_names || !r->texts)
         return sk_fail_memory(err, (points + classes) * sizeof *r->texts);
     SK_TRY(note_names(r, h->keypoint_names, h->n_keypoints, r->skeleton_names, err));

@@ -69,17 +69,22 @@ void sk_run_header_rate(sk_run_header *h, double rate)
     h->rate = rate;
 }
 
+/* Adds as much as there is room for. */
+static void add_file(char *buffer, size_t capacity, const char *what, const char *path, const char *sha256)
+{
+    const size_t used = strlen(buffer);
+    snprintf(buffer + used, capacity - used, "; %s %s sha256 %.16s", what, path, sha256);
+}
+
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)
 {
-    int used = snprintf(buffer, capacity,
-                        "skitter %s; %s; runtime %s (requested %s); device %s; precision %s; %s", h->version,
-                        h->started, h->runtime, h->runtime_requested, h->device, h->precision, h->settings);
-    for (int32_t i = 0; i < h->n_models && used > 0 && (size_t)used < capacity; i++)
-        used += snprintf(buffer + used, capacity - (size_t)used, "; model %s sha256 %.16s", h->model_paths[i],
-                         h->model_hashes[i]);
-    for (int32_t i = 0; i < h->n_files && used > 0 && (size_t)used < capacity; i++)
-        used += snprintf(buffer + used, capacity - (size_t)used, "; computed by %s sha256 %.16s",
-                         h->files[i].path[0] ? h->files[i].path : "a file in memory", h->files[i].sha256);
+    snprintf(buffer, capacity, "skitter %s; %s; runtime %s (requested %s); device %s; precision %s; %s",
+             h->version, h->started, h->runtime, h->runtime_requested, h->device, h->precision, h->settings);
+    for (int32_t i = 0; i < h->n_models; i++)
+        add_file(buffer, capacity, "model", h->model_paths[i], h->model_hashes[i]);
+    for (int32_t i = 0; i < h->n_files; i++)
+        add_file(buffer, capacity, "computed by", h->files[i].path[0] ? h->files[i].path : "a file in memory",
+                 h->files[i].sha256);
     for (char *at = buffer; *at; at++) /* one line, whatever a path holds */
         if (*at == '\n' || *at == '\r')
             *at = ' ';

@@ -163,7 +163,7 @@ static bool write_video(slp_sink *sink)
 static bool write_tracks(slp_sink *sink)
 {
     size_t count = (size_t)sink->n_tracks;
-    char **texts = sk_calloc(count + 1, sizeof *texts);
+    char **texts = sk_calloc(count, sizeof *texts);
     bool ok = texts != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         char own[SK_TRACK_NAME];
@@ -359,8 +359,8 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
                            json_object_set_new(backend, "channels_", json_integer(3)) != 0))
         return false;
     if (sink->identities) {
-        sink->track_names = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_names);
-        sink->track_first = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_first);
+        sink->track_names = sk_calloc((size_t)h->n_classes, sizeof *sink->track_names);
+        sink->track_first = sk_calloc((size_t)h->n_classes, sizeof *sink->track_first);
         for (int32_t i = 0; sink->track_names && i < h->n_classes; i++, sink->n_tracks++)
             if (!(sink->track_names[i] = sk_text_utf8_copy(h->class_names[i])))
                 return false;

@@ -29,7 +29,7 @@ static sk_stem stem_of(const char *path, bool bare, size_t index)
 sk_status sk_stem_index_open(char *const *paths, size_t count, size_t skip, bool bare, sk_stem_index *out,
                              sk_error *err)
 {
-    out->items = sk_calloc(count + 1, sizeof *out->items);
+    out->items = sk_calloc(count, sizeof *out->items);
     out->count = count;
     if (!out->items)
         return sk_fail_memory(err, count * sizeof *out->items);

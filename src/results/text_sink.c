@@ -69,7 +69,7 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
     sink->no_empty = header->no_empty;
     sink->live = header->stamped || (header->source_kind && strcmp(header->source_kind, "live") == 0);
     sink->path = sk_strdup(path);
-    sink->classes = sk_calloc((size_t)header->n_classes + 1, sizeof *sink->classes);
+    sink->classes = sk_calloc((size_t)header->n_classes, sizeof *sink->classes);
     bool whole = sink->path && sink->classes;
     for (int32_t i = 0; whole && i < header->n_classes; i++, sink->n_classes++)
         whole = (sink->classes[i] = escape(header->class_names[i])) != NULL;
@@ -87,20 +87,28 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
     return SK_OK;
 }
 
+const char *sk_text_sink_text(sk_text_sink *sink, const char *text)
+{
+    sink->scarce = sink->scarce || !text;
+    return text ? text : "";
+}
+
 const char *sk_text_sink_source(sk_text_sink *sink, const char *source, sk_text_escape escape)
 {
-    if (sink->source_raw && strcmp(sink->source_raw, source) == 0)
+    if (sink->source && sink->source_raw && strcmp(sink->source_raw, source) == 0)
         return sink->source;
     sk_free(sink->source);
     sk_free(sink->source_raw);
     sink->source_raw = sk_strdup(source);
     sink->source = escape(source);
-    return sink->source ? sink->source : "";
+    return sk_text_sink_text(sink, sink->source);
 }
 
 sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
 {
     sk_out_push(&sink->out);
+    if (sink->scarce)
+        return sk_fail_memory(err, strlen(sink->path));
     if (!ferror(sink->out.file))
         return SK_OK;
     if (strcmp(sink->path, "-") == 0)
@@ -122,7 +130,7 @@ sk_status sk_text_sink_flush(sk_sink *base, sk_error *err)
 sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
-    sk_status status = SK_OK;
+    sk_status status = sink->scarce ? sk_fail_memory(err, strlen(sink->path)) : SK_OK;
     if (sink->out.file) {
         sk_out_push(&sink->out);
         bool failed = ferror(sink->out.file) != 0;

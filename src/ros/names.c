@@ -179,7 +179,7 @@ static bool matches(const char *pattern, const char *name)
                 return true;
         return false;
     }
-    if (*name != '/' || *pattern != '/')
+    if (!*name)
         return false;
     const size_t p = strcspn(pattern + 1, "/"), n = strcspn(name + 1, "/");
     const bool any = p == 1 && pattern[1] == '*';

@@ -235,6 +235,8 @@ sk_status sk_serve_config(sk_server *server, const sk_request *request, sk_reply
         return sk_fail_memory(err, sizeof *r);
     r->server = server;
     sk_status status = sk_roots_resolve(&server->roots, path, &r->path, err);
+    if (status == SK_OK && !sk_file_is_regular(r->path))
+        status = sk_fail(err, SK_ERR_ARG, "%s: is not a file; path= names the file with settings", r->path);
     if (status == SK_OK)
         status = read_all(r, err);
     if (status == SK_OK)

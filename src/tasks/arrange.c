@@ -103,7 +103,7 @@ sk_status sk_task_check_wishes(const sk_model *const *models, int32_t n_models, 
 static sk_status name_keypoints(const sk_model *model, sk_task_description *d, sk_error *err)
 {
     int32_t n = d->n_keypoints;
-    d->keypoint_names = sk_calloc((size_t)n + 1, sizeof *d->keypoint_names);
+    d->keypoint_names = sk_calloc((size_t)n, sizeof *d->keypoint_names);
     if (!d->keypoint_names)
         return sk_fail_memory(err, (size_t)n * sizeof *d->keypoint_names);
     for (int32_t i = 0; i < n; i++) {

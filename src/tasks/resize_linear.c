@@ -15,7 +15,7 @@
 enum { COEF_BITS = 11, SLACK = 16 };
 
 struct sk_resize_linear {
-    int32_t src_width, src_height, dst_width, dst_height, channels, slices;
+    int32_t dst_width, dst_height, channels;
     int32_t most_width, most_height, most_channels; /* what the tables hold */
     int32_t halving;                                /* exactly 2:1 both ways */
     int32_t n_wide;   /* leading destination pixels whose 8-byte load stays inside the source row */
@@ -66,6 +66,20 @@ void sk_linear_axis_free(sk_linear_axis *a)
     sk_free_all(a->first, a->second, a->weights);
 }
 
+static void fit(sk_resize_linear *r, int32_t src_width, int32_t src_height, int32_t dst_width,
+                int32_t dst_height, int32_t channels)
+{
+    r->channels = channels;
+    r->dst_width = dst_width;
+    r->dst_height = dst_height;
+    r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
+    sk_resize_linear_taps(src_width, dst_width, 0, channels, r->x.first, r->x.second, r->x.weights);
+    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y.first, r->y.second, r->y.weights);
+    r->n_wide = 0;
+    while (r->n_wide < dst_width && r->x.first[r->n_wide] + 8 <= src_width * channels)
+        r->n_wide++;
+}
+
 sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
                                 int32_t channels, int32_t slices, sk_resize_linear **out, sk_error *err)
 {
@@ -80,7 +94,6 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
     r->most_width = dst_width;
     r->most_height = dst_height;
     r->most_channels = channels;
-    r->slices = slices;
     r->row_elements = (size_t)dst_width * (size_t)channels + SLACK;
     const bool axes =
         sk_linear_axis_alloc(&r->x, (size_t)dst_width) && sk_linear_axis_alloc(&r->y, (size_t)dst_height);
@@ -91,11 +104,7 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
         sk_resize_linear_close(&r);
         return sk_fail_memory(err, bytes);
     }
-    sk_status status = sk_resize_linear_refit(r, src_width, src_height, dst_width, dst_height, channels, err);
-    if (status != SK_OK) {
-        sk_resize_linear_close(&r);
-        return status;
-    }
+    fit(r, src_width, src_height, dst_width, dst_height, channels);
     *out = r;
     return SK_OK;
 }
@@ -107,17 +116,7 @@ sk_status sk_resize_linear_refit(sk_resize_linear *r, int32_t src_width, int32_t
     SK_CHECK_ARG(
         dst_width > 0 && dst_height > 0 && dst_width <= r->most_width && dst_height <= r->most_height, err);
     SK_CHECK_ARG((channels == 1 || channels == 3) && channels <= r->most_channels, err);
-    r->channels = channels;
-    r->src_width = src_width;
-    r->src_height = src_height;
-    r->dst_width = dst_width;
-    r->dst_height = dst_height;
-    r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
-    sk_resize_linear_taps(src_width, dst_width, 0, channels, r->x.first, r->x.second, r->x.weights);
-    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y.first, r->y.second, r->y.weights);
-    r->n_wide = 0;
-    while (r->n_wide < dst_width && r->x.first[r->n_wide] + 8 <= src_width * channels)
-        r->n_wide++;
+    fit(r, src_width, src_height, dst_width, dst_height, channels);
     return SK_OK;
 }
 

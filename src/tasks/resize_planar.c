@@ -120,10 +120,10 @@ static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uin
         pu[x] = pair_at(u + at);
         pv[x] = pair_at(v + at);
     }
-    for (; x < r->dst_width; x++) {
-        const uint32_t left = (uint32_t)r->x.first[x] / 2, right = (uint32_t)r->x.second[x] / 2;
-        pu[x] = (uint16_t)(u[left] | u[right] << 8);
-        pv[x] = (uint16_t)(v[left] | v[right] << 8);
+    for (; x < r->dst_width; x++) { /* the last column: the right pixel has the same, or weighs nothing */
+        const uint32_t at = (uint32_t)r->x.first[x] / 2;
+        pu[x] = u[at];
+        pv[x] = v[at];
     }
 }
 

@@ -152,11 +152,9 @@ static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geom
         out->count = 0;
 }
 
-/* Marks the centroids whose crop overlaps a better one's by more than the limit. */
+/* Of the centroids, all kept so far, those go whose crop overlaps a better one's by more than the limit. */
 static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n, float side)
 {
-    for (int32_t i = 0; i < n; i++)
-        p->kept[i] = 1;
     for (int32_t r = 0; r < n; r++) {
         int32_t i = p->order[r];
         for (int32_t q = 0; q < r && p->kept[i]; q++) {

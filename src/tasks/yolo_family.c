@@ -62,7 +62,7 @@ static sk_status fit_frame(const sk_model *model, const sk_task_settings *settin
                            sk_error *err)
 {
     const sk_input_spec *in = &model->input;
-    int32_t w = 0, h = 0, stride = 0;
+    int32_t w, h, stride = 0;
     SK_TRY(sk_stage_network_size(model, settings, &w, &h, err));
     if (settings->rect && !in->fixed_size && !crops)
         stride = in->stride > 0 ? in->stride : 32;

@@ -134,7 +134,7 @@ sk_status sk_tracklets_clean(sk_tracklets *list, const sk_clean_settings *s, sk_
     if (s->covered_gap > 0)
         SK_TRY(cut_all(list, BEHIND_COVERING, s, err));
     SK_TRY(cut_all(list, AT_JUMP, s, err));
-    sk_tracklets_trim(list, s->shortest > 0 ? (size_t)s->shortest : 0);
+    sk_tracklets_trim(list, s->shortest);
     for (size_t i = 0; i < list->count; i++)
         list->items[i].id = (int64_t)i;
     return SK_OK;

@@ -2,6 +2,7 @@
 #include "track/counted.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,13 +26,13 @@ static int by_track(const void *a, const void *b)
     const sk_sighting *x = a, *y = b;
     if ((x->detection < 0) != (y->detection < 0))
         return x->detection < 0 ? 1 : -1;
-    return x->track < y->track ? -1 : x->track > y->track;
+    return SK_ORDER(x->track, y->track);
 }
 
 static int by_place(const void *a, const void *b)
 {
     const sk_sighting *x = a, *y = b;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return SK_ORDER(x->place, y->place);
 }
 
 /* Its place is the new number; a track below zero is one that has got its own. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/sightings.h"
 
 #include <math.h>
@@ -14,9 +15,8 @@ typedef struct ranked {
 static int longest_first(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    const int by = SK_ORDER(y->length, x->length);
+    return by ? by : SK_ORDER(x->at, y->at);
 }
 
 typedef struct work {
@@ -46,12 +46,12 @@ static void close_work(work *w)
 static sk_status open_work(const sk_tracklets *list, work *w, sk_error *err)
 {
     const size_t n = w->count = list->count;
-    w->order = sk_calloc(n + 1, sizeof *w->order);
-    w->seen = sk_calloc(n + 1, sizeof *w->seen);
-    w->positions = sk_calloc(n + 1, sizeof *w->positions);
-    w->gone = sk_calloc(n + 1, sizeof *w->gone);
-    w->lost = sk_calloc(n + 1, sizeof *w->lost);
-    w->n_lost = sk_calloc(n + 1, sizeof *w->n_lost);
+    w->order = sk_calloc(n, sizeof *w->order);
+    w->seen = sk_calloc(n, sizeof *w->seen);
+    w->positions = sk_calloc(n, sizeof *w->positions);
+    w->gone = sk_calloc(n, sizeof *w->gone);
+    w->lost = sk_calloc(n, sizeof *w->lost);
+    w->n_lost = sk_calloc(n, sizeof *w->n_lost);
     if (!w->order || !w->seen || !w->positions || !w->gone || !w->lost || !w->n_lost)
         return sk_fail_memory(err, n * sizeof *w->order);
     for (size_t i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ static sk_status compare(work *w, size_t a, size_t b, const sk_resolve_settings 
         w->gone[b] = true;
         return SK_OK;
     }
-    int64_t *frames = sk_malloc((agreeing + 1) * sizeof *frames);
+    int64_t *frames = sk_malloc(agreeing * sizeof *frames);
     if (!frames)
         return sk_fail_memory(err, agreeing * sizeof *frames);
     sk_free(w->lost[b]);
@@ -107,7 +107,7 @@ static sk_status compare(work *w, size_t a, size_t b, const sk_resolve_settings 
 static int compare_frames(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
+    return SK_ORDER(x, y);
 }
 
 static void lose(sk_tracklet *tracklet, const int64_t *frames, size_t n)

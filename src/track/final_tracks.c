@@ -2,6 +2,7 @@
 #include "track/final_tracks.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/votes.h"
 
 #include <stdlib.h>
@@ -18,24 +19,22 @@ typedef struct length {
 static int longest_first(const void *a, const void *b)
 {
     const length *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return x->track < y->track ? -1 : x->track > y->track;
+    const int by = SK_ORDER(y->n, x->n);
+    return by ? by : SK_ORDER(x->track, y->track);
 }
 
 static int earliest_first(const void *a, const void *b)
 {
     const length *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return x->track < y->track ? -1 : x->track > y->track;
+    const int by = SK_ORDER(x->first, y->first);
+    return by ? by : SK_ORDER(x->track, y->track);
 }
 
 sk_status sk_final_tracks_settle(sk_seen_store *store, const sk_pieces *p, int32_t n, double shortest,
                                  int32_t animals, int32_t *track, int32_t *tracks, sk_error *err)
 {
-    length *lengths = sk_calloc((size_t)n + 1, sizeof *lengths);
-    int32_t *final = sk_malloc(((size_t)n + 1) * sizeof *final);
+    length *lengths = sk_calloc((size_t)n, sizeof *lengths);
+    int32_t *final = sk_malloc((size_t)n * sizeof *final);
     if (!lengths || !final) {
         sk_free(lengths);
         sk_free(final);
@@ -81,7 +80,7 @@ sk_status sk_final_tracks_drop_doubles(sk_seen_store *store, int32_t *track, int
         int64_t frame, detection;
         double score;
     } last;
-    last *seen = sk_calloc((size_t)tracks + 1, sizeof *seen);
+    last *seen = sk_calloc((size_t)tracks, sizeof *seen);
     if (!seen)
         return sk_fail_memory(err, (size_t)tracks * sizeof *seen);
     for (int32_t i = 0; i < tracks; i++)
@@ -114,8 +113,8 @@ done:
 sk_status sk_final_tracks_classes(sk_seen_store *store, const int32_t *track, int32_t tracks,
                                   int32_t **class_of, sk_error *err)
 {
-    sk_votes *votes = sk_calloc((size_t)tracks + 1, sizeof *votes);
-    int32_t *classes = *class_of = sk_malloc(((size_t)tracks + 1) * sizeof **class_of);
+    sk_votes *votes = sk_calloc((size_t)tracks, sizeof *votes);
+    int32_t *classes = *class_of = sk_malloc((size_t)tracks * sizeof **class_of);
     sk_status status = SK_OK;
     if (!votes || !classes) {
         status = sk_fail_memory(err, (size_t)tracks * sizeof *votes);

@@ -2,6 +2,7 @@
 #include "track/gaps.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/sightings.h"
 #include "track/spline.h"
 
@@ -96,9 +97,8 @@ sk_status sk_gaps_add(sk_gaps *gaps, int64_t at, const sk_sighting *seen, sk_err
 static int by_end(const void *a, const void *b)
 {
     const sk_gap *x = a, *y = b;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return x->before.track < y->before.track ? -1 : x->before.track > y->before.track;
+    const int by = SK_ORDER(x->to, y->to);
+    return by ? by : SK_ORDER(x->before.track, y->before.track);
 }
 
 void sk_gaps_finish(sk_gaps *gaps)

@@ -67,7 +67,7 @@ static void follow(follower *f, const sk_detection *d, int64_t frame, double bur
 sk_status sk_headings_decide(sk_seen_store *store, const int32_t *track, int32_t tracks, int32_t burst,
                              uint8_t *turned, sk_error *err)
 {
-    follower *followers = sk_calloc((size_t)tracks + 1, sizeof *followers);
+    follower *followers = sk_calloc((size_t)tracks, sizeof *followers);
     if (!followers)
         return sk_fail_memory(err, (size_t)tracks * sizeof *followers);
     sk_status status = SK_OK;

@@ -115,19 +115,19 @@ static sk_status spread(const sk_seen_index *index, sk_tracklet *out, bool *gaps
 static sk_status fill_tracklet(sk_tracklet *t, bool gaps, const sk_interpolate_settings *s, sk_error *err)
 {
     const size_t n = t->count;
-    double *values = sk_malloc((n + 1) * 6 * sizeof *values);
-    size_t *known = sk_malloc((n + 1) * sizeof *known);
-    uint8_t *work = sk_malloc(n + 1);
+    double *values = sk_malloc(n * 6 * sizeof *values);
+    size_t *known = sk_malloc(n * sizeof *known);
+    uint8_t *work = sk_malloc(n);
     sk_status status = values && known && work ? SK_OK : sk_fail_memory(err, n * 6 * sizeof *values);
     if (status != SK_OK)
         goto done;
     column c = {.values = values,
                 .count = n,
                 .known = known,
-                .bend = values + n + 1,
-                .work = values + 2 * (n + 1),
-                .x = values + 4 * (n + 1),
-                .y = values + 5 * (n + 1)};
+                .bend = values + n,
+                .work = values + 2 * n,
+                .x = values + 4 * n,
+                .y = values + 5 * n};
     const size_t places[] = {offsetof(sk_seen, x), offsetof(sk_seen, y)};
     for (size_t k = 0; gaps && k < 2; k++) {
         for (size_t i = 0; i < n; i++)
@@ -140,7 +140,7 @@ static sk_status fill_tracklet(sk_tracklet *t, bool gaps, const sk_interpolate_s
         values[i] = t->items[i].heading;
     mend(values, n, s, work);
     if (gaps)
-        fill_headings(&c, values + 3 * (n + 1), s);
+        fill_headings(&c, values + 3 * n, s);
     for (size_t i = 0; i < n; i++) {
         t->items[i].heading = values[i];
         if (gaps && (t->items[i].state == SK_SEEN_UNTOLD || !(t->columns & SK_SEEN_STATE)))

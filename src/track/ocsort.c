@@ -252,12 +252,10 @@ static void begin(state *s, const sk_detection *d, int32_t index)
 
 /* --- rounds of pairs --- */
 
-/* What going on in its direction is worth to a pair. */
+/* What going on in its direction is worth to a pair; without one (0, 0) it is across all ways, and worth nothing. */
 static double keeps_way(const state *s, const follower *f, const sk_box *to, double score)
 {
     double x, y;
-    if (!f->looked || (f->way_x == 0 && f->way_y == 0))
-        return 0;
     earlier(f, s->work.settings.boxes.span, &x, &y);
     const double dx = to->x - x, dy = to->y - y, far = hypot(dx, dy) + 1e-6;
     const double along = fmin(fmax((f->way_x * dx + f->way_y * dy) / far, -1), 1);

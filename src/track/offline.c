@@ -2,6 +2,7 @@
 #include "track/offline.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/final_tracks.h"
 #include "track/gaps.h"
 #include "track/headings.h"
@@ -211,7 +212,7 @@ int32_t sk_offline_tracks(const sk_offline *o)
 static int by_track(const void *a, const void *b)
 {
     const sk_sighting *x = a, *y = b;
-    return x->track < y->track ? -1 : x->track > y->track;
+    return SK_ORDER(x->track, y->track);
 }
 
 sk_status sk_offline_read(sk_offline *o, int64_t at, int64_t *frame, const sk_sighting **sightings,

@@ -2,9 +2,8 @@
 #include "base/memory.h"
 #include "track/sightings.h"
 
-#include <math.h>
-
-/* Rule 8 of docs/tracking_offline.md: tracklets that overlap in time and agree become one. */
+/* Rule 8 of docs/tracking_offline.md: tracklets that overlap in time and agree become one. Only sightings with a position are looked
+ * at. */
 
 typedef struct joining {
     const sk_resolve_settings *settings;
@@ -21,10 +20,7 @@ static bool continues(const sk_tracklet *piece, const sk_seen *seen, double dist
 {
     if (!piece->count)
         return true;
-    const sk_seen *last = &piece->items[piece->count - 1];
-    if (isnan(last->x) || isnan(seen->x))
-        return true;
-    return sk_seen_distance(last, seen) <= distance;
+    return sk_seen_distance(&piece->items[piece->count - 1], seen) <= distance;
 }
 
 /* Ends the tracklet that grows: kept if it is long enough, else dropped. */
@@ -64,8 +60,7 @@ static sk_status disagree(joining *j, const sk_seen *a, const sk_seen *b, sk_err
     bool take_a = a_fits;
     if (a_fits && b_fits && j->now.count) {
         const sk_seen *last = &j->now.items[j->now.count - 1];
-        const double to_a = sk_seen_distance(last, a), to_b = sk_seen_distance(last, b);
-        take_a = isnan(last->x) || to_a <= to_b;
+        take_a = sk_seen_distance(last, a) <= sk_seen_distance(last, b);
     }
     SK_TRY(sk_tracklet_append(&j->now, take_a ? a : b, err));
     return sk_tracklet_append(take_a ? &j->apart_b : &j->apart_a, take_a ? b : a, err);

@@ -160,7 +160,7 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
 /* Pieces that no track leads to any more are ended; the others move together. */
 static sk_status sweep(making *m, bool all, sk_error *err)
 {
-    int32_t *to = sk_malloc((m->n_open + 1) * sizeof *to);
+    int32_t *to = sk_malloc(m->n_open * sizeof *to);
     if (!to)
         return sk_fail_memory(err, m->n_open * sizeof *to);
     for (size_t i = 0; i < m->n_open; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/sightings.h"
 
 #include <math.h>
@@ -46,19 +47,17 @@ static void close_side(side *s)
 
 static sk_status open_side(const sk_tracklets *from, bool forward, int64_t shortest, side *s, sk_error *err)
 {
-    const size_t least = shortest > 0 ? (size_t)shortest : 0;
     for (size_t i = 0; i < from->count; i++)
-        if (from->items[i].count >= least)
-            SK_TRY(sk_tracklets_copy(&s->list, &from->items[i], err));
+        SK_TRY(sk_tracklets_copy(&s->list, &from->items[i], err));
     for (size_t i = 0; forward && i < s->list.count; i++)
         for (size_t k = 0; k < s->list.items[i].count; k++) {
             double *heading = &s->list.items[i].items[k].heading;
             *heading = fmod(*heading, 2 * M_PI);
             *heading += *heading < 0 ? 2 * M_PI : 0;
         }
-    sk_tracklets_trim(&s->list, least);
-    s->last = sk_calloc(s->list.count + 1, sizeof *s->last);
-    s->first = sk_calloc(s->list.count + 1, sizeof *s->first);
+    sk_tracklets_trim(&s->list, shortest);
+    s->last = sk_calloc(s->list.count, sizeof *s->last);
+    s->first = sk_calloc(s->list.count, sizeof *s->first);
     if (!s->last || !s->first)
         return sk_fail_memory(err, s->list.count * sizeof *s->last);
     for (size_t i = 0; i < s->list.count; i++) {
@@ -104,11 +103,8 @@ static int64_t pair_agrees(const side *f, size_t fi, const side *b, size_t bi, b
 static int most_agreeing_first(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
-    if (x->agreeing != y->agreeing)
-        return x->agreeing > y->agreeing ? -1 : 1;
-    if (x->forward != y->forward)
-        return x->forward < y->forward ? -1 : 1;
-    return x->backward < y->backward ? -1 : x->backward > y->backward;
+    const int by = SK_ORDER(y->agreeing, x->agreeing), then = SK_ORDER(x->forward, y->forward);
+    return by ? by : then ? then : SK_ORDER(x->backward, y->backward);
 }
 
 static sk_status find_candidates(const side *f, const side *b, const sk_resolve_settings *s, candidate **out,
@@ -247,7 +243,7 @@ static sk_status merge_all(const side *f, const side *b, const sk_resolve_settin
 {
     candidate *candidates = NULL;
     size_t n = 0;
-    bool *f_used = sk_calloc(f->list.count + 1, sizeof *f_used), *b_used = sk_calloc(b->list.count + 1, 1);
+    bool *f_used = sk_calloc(f->list.count, sizeof *f_used), *b_used = sk_calloc(b->list.count, 1);
     sk_status status = SK_OK;
     if (!f_used || !b_used) {
         status = sk_fail_memory(err, f->list.count + b->list.count);
@@ -298,15 +294,7 @@ sk_status sk_tracklets_resolve(const sk_tracklets *forward, const sk_tracklets *
     SK_TRY_GOTO(sk_tracklets_join_overlaps(out, s, err));
     SK_TRY_GOTO(sk_tracklets_stitch_near(out, s, err));
     SK_TRY_GOTO(sk_tracklets_drop_duplicates(out, s, err));
-    size_t kept = 0;
-    for (size_t i = 0; i < out->count; i++) {
-        if ((int64_t)out->items[i].count >= s->shortest)
-            out->items[kept++] = out->items[i];
-        else
-            sk_tracklet_free(&out->items[i]);
-    }
-    out->count = kept;
-    sk_tracklets_trim(out, s->shortest > 0 ? (size_t)s->shortest : 0);
+    sk_tracklets_trim(out, s->shortest);
     for (size_t i = 0; i < out->count; i++)
         out->items[i].id = (int64_t)i;
 done:

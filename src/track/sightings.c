@@ -2,6 +2,7 @@
 #include "track/sightings.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,16 +70,15 @@ void sk_tracklets_free(sk_tracklets *list)
 static int by_frame(const void *a, const void *b)
 {
     const sk_seen *x = *(const sk_seen *const *)a, *y = *(const sk_seen *const *)b;
-    if (x->frame != y->frame)
-        return x->frame < y->frame ? -1 : 1;
-    return x < y ? -1 : x > y; /* as they lie in the tracklet: qsort alone keeps no order */
+    const int by = SK_ORDER(x->frame, y->frame);
+    return by ? by : SK_ORDER(x, y); /* as they lie in the tracklet: qsort alone keeps no order */
 }
 
 sk_status sk_seen_index_make(const sk_tracklet *tracklet, sk_seen_pick pick, sk_seen_index *out,
                              sk_error *err)
 {
     *out = (sk_seen_index){.columns = tracklet->columns};
-    const sk_seen **items = sk_calloc(tracklet->count + 1, sizeof *items);
+    const sk_seen **items = sk_calloc(tracklet->count, sizeof *items);
     if (!items)
         return sk_fail_memory(err, tracklet->count * sizeof *items);
     size_t n = 0;
@@ -212,12 +212,12 @@ void sk_tracklet_trim(sk_tracklet *tracklet)
     tracklet->count = end - first;
 }
 
-void sk_tracklets_trim(sk_tracklets *list, size_t shortest)
+void sk_tracklets_trim(sk_tracklets *list, int64_t shortest)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         sk_tracklet_trim(&list->items[i]);
-        if (list->items[i].count && list->items[i].count >= shortest)
+        if (list->items[i].count && (int64_t)list->items[i].count >= shortest)
             list->items[kept++] = list->items[i];
         else
             sk_tracklet_free(&list->items[i]);

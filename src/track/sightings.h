@@ -83,7 +83,7 @@ bool sk_seen_same_detection(const sk_seen *a, const sk_seen *b);
 /* Cuts covered and lost sightings off both ends. */
 void sk_tracklet_trim(sk_tracklet *tracklet);
 /* Trims all; those with fewer than `shortest` sightings go, the others keep their order. */
-void sk_tracklets_trim(sk_tracklets *list, size_t shortest);
+void sk_tracklets_trim(sk_tracklets *list, int64_t shortest);
 
 /* --- steps --- */
 

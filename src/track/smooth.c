@@ -120,7 +120,7 @@ static void smooth_one(const smoothing *w, const strip *s, int32_t at)
                          (float)(values[2] - now->values[2]),
                          {0}};
     for (int v = BOX; v < VALUES; v++) {
-        const bool side = v >= BOX + 2 && (v < BOX + 4 || (v >= BOX + 6 && v < BOX + 8));
+        const bool side = v >= BOX + 2 && (v < BOX + 4 || v >= BOX + 6); /* the angle is written anew */
         out->box[v - BOX] = (float)(side ? fmax(values[v], 1e-3) : values[v]);
     }
     out->box[VALUES - 1 - BOX] = (float)fmod(values[VALUES - 1], 2 * M_PI);
@@ -201,7 +201,7 @@ static sk_status pass(smoothing *w, sk_seen_store *store, const tracks_of *of, i
 {
     const int64_t n = sk_seen_store_frames(store);
     const int32_t mine = (of->tracks - part + parts - 1) / parts;
-    strip *strips = sk_calloc((size_t)mine + 1, sizeof *strips);
+    strip *strips = sk_calloc((size_t)mine, sizeof *strips);
     sk_status status = strips ? SK_OK : sk_fail_memory(err, (size_t)mine * sizeof *strips);
     for (int64_t at = 0; at < n && status == SK_OK; at++) {
         sk_stored_frame f;

@@ -263,8 +263,8 @@ static sk_status solve(stitching *s, double bonus, sk_error *err)
     sk_pieces *p = s->pieces;
     sk_assign *assign = NULL;
     sk_status status = SK_OK;
-    sk_assign_pair *pairs = sk_malloc((s->n_links + 1) * sizeof *pairs);
-    int32_t *next = sk_malloc((p->count + 1) * sizeof *next), n = 0;
+    sk_assign_pair *pairs = sk_malloc(s->n_links * sizeof *pairs);
+    int32_t *next = sk_malloc(p->count * sizeof *next), n = 0;
     if (!pairs || !next) {
         status = sk_fail_memory(err, s->n_links * sizeof *pairs);
         goto done;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/sightings.h"
 
 #include <math.h>
@@ -40,17 +41,15 @@ typedef struct round_work {
 static int by_first_frame(const void *a, const void *b)
 {
     const ends *x = a, *y = b;
-    if (x->first.frame != y->first.frame)
-        return x->first.frame < y->first.frame ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    const int by = SK_ORDER(x->first.frame, y->first.frame);
+    return by ? by : SK_ORDER(x->at, y->at);
 }
 
 static int by_frame(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    if (x->frame != y->frame)
-        return x->frame < y->frame ? -1 : 1;
-    return x->tracklet < y->tracklet ? -1 : x->tracklet > y->tracklet;
+    const int by = SK_ORDER(x->frame, y->frame);
+    return by ? by : SK_ORDER(x->tracklet, y->tracklet);
 }
 
 static end_point describe_end(const sk_tracklet *t, bool at_start)
@@ -92,11 +91,11 @@ static sk_status open_round(const sk_tracklets *list, round_work *w, sk_error *e
     for (size_t i = 0; i < list->count; i++)
         total += list->items[i].count;
     const size_t n = list->count;
-    w->order = sk_calloc(n + 1, sizeof *w->order);
-    w->places = sk_calloc(total + 1, sizeof *w->places);
-    w->seen_by = sk_calloc(n + 1, sizeof *w->seen_by);
-    w->best_before = sk_calloc(n + 1, sizeof *w->best_before);
-    w->used = sk_calloc(n + 1, sizeof *w->used);
+    w->order = sk_calloc(n, sizeof *w->order);
+    w->places = sk_calloc(total, sizeof *w->places);
+    w->seen_by = sk_calloc(n, sizeof *w->seen_by);
+    w->best_before = sk_calloc(n, sizeof *w->best_before);
+    w->used = sk_calloc(n, sizeof *w->used);
     if (!w->order || !w->places || !w->seen_by || !w->best_before || !w->used)
         return sk_fail_memory(err, total * sizeof *w->places);
     for (size_t i = 0; i < n; i++) {
@@ -143,13 +142,12 @@ static int count_neighbours(round_work *w, const ends *a, const ends *b)
     return found;
 }
 
-/* Lower is better; NaN: b does not continue a. */
+/* Lower is better; NaN: b does not continue a. An end without a position makes it NaN by itself. */
 static double score(round_work *w, const ends *a, const ends *b)
 {
     const sk_resolve_settings *s = w->settings;
     const int64_t gap = b->first.frame - a->last.frame;
-    if (gap < 1 || gap > s->stitch_gap || isnan(a->last.x) || isnan(a->last.y) || isnan(b->first.x) ||
-        isnan(b->first.y))
+    if (gap < 1 || gap > s->stitch_gap)
         return NAN;
     const double frames = (double)gap;
     const double way = hypot(b->first.x - a->last.x, b->first.y - a->last.y);
@@ -175,7 +173,7 @@ static double score(round_work *w, const ends *a, const ends *b)
 
 static sk_status find_predecessors(round_work *w, sk_error *err)
 {
-    double *best = sk_calloc(w->count + 1, sizeof *best);
+    double *best = sk_calloc(w->count, sizeof *best);
     if (!best)
         return sk_fail_memory(err, w->count * sizeof *best);
     for (size_t i = 0; i < w->count; i++)

@@ -2,6 +2,7 @@
 #include "track/track.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "track/counted.h"
 #include "track/extent.h"
 #include "track/filter.h"
@@ -172,7 +173,7 @@ static double frames_passed(const sk_tracker *t, int64_t frame, double time)
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return SK_ORDER(x, y);
 }
 
 /* Of looks that are usually far apart (by the middle one of the last) the usual time counts as SLOW_LOOK, and others in proportion;
