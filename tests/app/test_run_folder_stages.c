@@ -139,6 +139,48 @@ static void what_is_refused_stays(void **state)
     sk_run_folder_close(&folder);
 }
 
+static bool is_there(const char *name)
+{
+    char file[4400];
+    snprintf(file, sizeof file, "%s/%s", test_folder(), name);
+    return sk_file_exists(file);
+}
+
+/* A run that failed before its first frame was done leaves no folder, no parents of it that were made, and what was there. */
+static void a_run_without_a_frame_leaves_no_folder(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const sk_run_standing failed = {.state = SK_RUN_FAILED};
+    static const char *const names[] = {"gone", "up/gone/", "up//on/gone", "up/on/to/gone//"};
+    for (size_t i = 0; i < 4; i++) {
+        folder_called(names[i]);
+        sk_run_folder *folder = begin_it(&usual);
+        assert_ok(sk_run_folder_note(folder, &header, &failed, &err), &err);
+        assert_true(is_there(names[i]));
+        sk_run_folder_abandon(&folder);
+        assert_null(folder);
+        assert_false(is_there("gone") || is_there("up"));
+        folder = open_it(); /* refused before it began */
+        sk_run_folder_abandon(&folder);
+        assert_false(is_there("gone") || is_there("up"));
+    }
+    folder_called("up/kept");
+    sk_run_folder *folder = begin_it(&usual); /* a frame was done */
+    append(folder, 0);
+    sk_run_folder_abandon(&folder);
+    assert_true(is_there("up/kept/journal.skj"));
+    folder = open_it(); /* it was there before */
+    sk_run_folder_abandon(&folder);
+    assert_true(is_there("up/kept/journal.skj"));
+    folder_called("up/full"); /* somebody put something there meanwhile */
+    folder = begin_it(&usual);
+    assert_ok(sk_folder_make(folder_called("up/full/theirs"), &err), &err);
+    sk_run_folder_abandon(&folder);
+    assert_true(is_there("up/full/theirs") && !is_there("up/full/journal.skj"));
+    sk_run_folder_abandon(&folder); /* null stays null */
+}
+
 static void without_a_path_nothing_is_kept(void **state)
 {
     (void)state;
@@ -213,9 +255,11 @@ static void memory_may_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_goes_on_until_it_is_complete), cmocka_unit_test(what_is_refused_stays),
-        cmocka_unit_test(without_a_path_nothing_is_kept), cmocka_unit_test(pictures_of_a_run_at_work_stay),
-        cmocka_unit_test(memory_may_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_goes_on_until_it_is_complete),
+                                       cmocka_unit_test(what_is_refused_stays),
+                                       cmocka_unit_test(a_run_without_a_frame_leaves_no_folder),
+                                       cmocka_unit_test(without_a_path_nothing_is_kept),
+                                       cmocka_unit_test(pictures_of_a_run_at_work_stay),
+                                       cmocka_unit_test(memory_may_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "app/describe.h"
 #include "app/given_classes.h"
 #include "app/given_frames.h"
+#include "app/quantize.h"
 #include "app/run_events.h"
 #include "app/scene_truth.h"
 #include "app/source_list.h"
@@ -456,14 +457,52 @@ static void models_are_described(void **state)
     sk_text_free(&all);
 }
 
+/* --- what eight bits lost --- */
+
+static const char *judged(double percent, bool measured, int32_t frames, sk_quantize_precision precision)
+{
+    static sk_quantize_report report;
+    sk_quantize_settings s;
+    sk_quantize_defaults(&s);
+    s.precision = precision;
+    report.about = (sk_quantised){.measured = measured, .frames = frames};
+    report.about.loss.percent = percent;
+    report.about.loss.frames = 3;
+    snprintf(report.notice, sizeof report.notice, "of before");
+    sk_quantize_judge(&s, &report);
+    return report.notice;
+}
+
+/* A large loss is told with what helps, a small one is not. */
+static void losses_are_judged(void **state)
+{
+    (void)state;
+    assert_string_equal(judged(0, true, 100, SK_QUANTIZE_I8), "");
+    assert_string_equal(judged(10, true, 100, SK_QUANTIZE_I8), "");
+    const char *much = judged(10.1, true, 12, SK_QUANTIZE_I8);
+    assert_non_null(strstr(much, "lose 10.1 %"));
+    assert_non_null(strstr(much, "from 12 frames"));
+    assert_non_null(strstr(much, "(--frames 100)"));
+    assert_non_null(strstr(much, "--precision mixed"));
+    much = judged(80, true, 99, SK_QUANTIZE_MIXED);
+    assert_true(strstr(much, "(--frames 100)") && !strstr(much, "mixed"));
+    assert_non_null(strstr(judged(80, true, 100, SK_QUANTIZE_I8), "(--frames 200)"));
+    much = judged(0, false, 100, SK_QUANTIZE_I8);
+    assert_true(strstr(much, "not known") && strstr(much, "the 3 frames") && strstr(much, "--conf"));
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),           cmocka_unit_test(events),
-        cmocka_unit_test(truth_of_scenes),   cmocka_unit_test(frames_of_a_file),
-        cmocka_unit_test(classes_of_a_file), cmocka_unit_test(models_are_described),
+        cmocka_unit_test(sources),
+        cmocka_unit_test(events),
+        cmocka_unit_test(truth_of_scenes),
+        cmocka_unit_test(frames_of_a_file),
+        cmocka_unit_test(classes_of_a_file),
+        cmocka_unit_test(losses_are_judged),
+        cmocka_unit_test(models_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

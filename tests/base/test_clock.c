@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <time.h>
 
 static void monotonic_and_sleep(void **state)
 {
@@ -24,6 +25,34 @@ static void wall_text(void **state)
     assert_string_equal(sk_clock_text(1700000000123, text, sizeof text), "2023-11-14T22:13:20Z");
     assert_string_equal(sk_clock_text(0, text, 5), "");
     assert_true(sk_clock_wall_ms() > 1700000000000);
+    assert_string_equal(sk_clock_text(999, text, sizeof text), "1970-01-01T00:00:00Z");
+    assert_string_equal(sk_clock_text(1000, text, sizeof text), "1970-01-01T00:00:01Z");
+    char fine[64];
+    assert_string_equal(sk_clock_text_ns(0, fine, sizeof fine), "1970-01-01T00:00:00.000000000Z");
+    assert_string_equal(sk_clock_text_ns(1, fine, sizeof fine), "1970-01-01T00:00:00.000000001Z");
+    assert_string_equal(sk_clock_text_ns(999999999, fine, sizeof fine), "1970-01-01T00:00:00.999999999Z");
+    assert_string_equal(sk_clock_text_ns(1000000000, fine, sizeof fine), "1970-01-01T00:00:01.000000000Z");
+    assert_string_equal(sk_clock_text_ns(INT64_C(1700000000123456789), fine, sizeof fine),
+                        "2023-11-14T22:13:20.123456789Z");
+    const int64_t ms = sk_clock_wall_ms(), ns = sk_clock_wall_ns(), later = sk_clock_wall_ms();
+    assert_true(ns / 1000000 >= ms && ns / 1000000 <= later);
+}
+
+/* A clock whose parts go together: it never goes back, and a second of it is a second. */
+static void a_second_is_a_second(void **state)
+{
+    (void)state;
+    struct timespec real;
+    for (int i = 0; i < 200; i++) {
+        const int64_t before = sk_clock_ns();
+        clock_gettime(CLOCK_MONOTONIC, &real);
+        const int64_t after = sk_clock_ns(), between = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
+        assert_true(before <= between && between <= after);
+    }
+    const int64_t start = sk_clock_ns();
+    sk_clock_sleep_ns(1020000000); /* over a second's end */
+    const int64_t passed = sk_clock_ns() - start;
+    assert_true(passed >= 1020000000 && passed < INT64_C(20000000000));
 }
 
 #define assert_near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
@@ -62,9 +91,8 @@ static void small_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(monotonic_and_sleep),
-        cmocka_unit_test(wall_text),
-        cmocka_unit_test(summarizes),
+        cmocka_unit_test(monotonic_and_sleep),  cmocka_unit_test(wall_text),
+        cmocka_unit_test(a_second_is_a_second), cmocka_unit_test(summarizes),
         cmocka_unit_test(small_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,16 @@
 #include "base/cpu.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 static uint32_t masked(const char *mask, uint32_t flags)
 {
@@ -110,11 +116,45 @@ static void describes_this_machine(void **state)
     assert_true(strlen(info.model) > 0);
     assert_in_range(info.allowed, 1, info.logical);
     assert_in_range(info.physical, 1, info.allowed);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    assert_int_equal(info.allowed, CPU_COUNT(&set));
+    assert_int_equal(info.logical, sysconf(_SC_NPROCESSORS_ONLN));
+    assert_null(strstr(info.model, "  ")); /* no spaces but between words */
+    assert_true(info.model[0] != ' ' && info.model[strlen(info.model) - 1] != ' ');
+    assert_int_equal(sk_cpu_usable_threads(), info.quota > 0 && ceil(info.quota) < info.allowed
+                                                  ? (int)ceil(info.quota)
+                                                  : info.allowed);
+    assert_int_equal(sk_cpu_usable_cores(), info.quota > 0 && ceil(info.quota) < info.physical
+                                                ? (int)ceil(info.quota)
+                                                : info.physical);
     assert_in_range(sk_cpu_usable_threads(), 1, info.allowed);
     assert_in_range(sk_cpu_usable_cores(), 1, info.physical);
     int32_t cores[2];
     assert_in_range(sk_cpu_core_list(cores, 1), 1, 1);
 }
+
+#if defined(__x86_64__)
+/* The name as the processor spells it, one space between words. */
+static void it_is_called_as_it_says(void **state)
+{
+    (void)state;
+    char raw[52] = "", name[52] = "";
+    uint32_t words[12] = {0};
+    for (uint32_t i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                         &words[4 * i + 3]))
+            skip();
+    memcpy(raw, words, sizeof words);
+    for (char *word = strtok(raw, " "); word; word = strtok(NULL, " "))
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", name[0] ? " " : "", word);
+    sk_cpu_info info;
+    sk_cpu_describe(&info);
+    if (name[0])
+        assert_string_equal(info.model, name);
+}
+#endif
 
 /* --- quotas, from folders made up here --- */
 
@@ -304,6 +344,27 @@ static void quotas_of_mixed_machines(void **state)
     assert_true(quota("mixed", "0::/\n") == 0);
 }
 
+static void names_in_a_file(void **state)
+{
+    (void)state;
+    char model[64];
+    sk_cpu_model_at(make("names", "x86",
+                         "processor\t: 0\nmodel\t\t: 85\nmodel name\t:  Some  Processor   @ 2 GHz  \nmodel "
+                         "name\t: Another\n"),
+                    model, sizeof model);
+    assert_string_equal(model, "Some Processor @ 2 GHz");
+    sk_cpu_model_at(make("names", "arm", "processor\t: 0\nBogoMIPS\t: 50\n\nModel\t\t: Raspberry Pi 5"),
+                    model, sizeof model);
+    assert_string_equal(model, "Raspberry Pi 5");
+    sk_cpu_model_at(make("names", "none", "processor: 0\nmodel name without an end\n"), model, sizeof model);
+    assert_string_equal(model, "");
+    sk_cpu_model_at(make("names", "x86", "model name: abcdefgh\n"), model,
+                    5); /* as much as there is room for */
+    assert_string_equal(model, "abc");
+    sk_cpu_model_at(test_missing("cpuinfo"), model, sizeof model);
+    assert_string_equal(model, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +374,10 @@ int main(void)
         cmocka_unit_test(the_limit_binds),
         cmocka_unit_test(names),
         cmocka_unit_test(describes_this_machine),
+        cmocka_unit_test(names_in_a_file),
+#if defined(__x86_64__)
+        cmocka_unit_test(it_is_called_as_it_says),
+#endif
         cmocka_unit_test(quota_of_version_2),
         cmocka_unit_test(quota_of_version_1),
         cmocka_unit_test(no_or_broken_cgroup_files_limit_nothing),

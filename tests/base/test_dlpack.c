@@ -269,6 +269,57 @@ static void results_are_tensors(void **state)
     }
 }
 
+/* Every part of every instance, or what stands for nothing. */
+static void parts_hold_what_instances_hold(void **state)
+{
+    (void)state;
+    for (int lent = 0; lent < 2; lent++)
+        for (int all = 0; all < 2; all++) {
+            sk_error err = {0};
+            int one = 1;
+            sk_instances list = make_list(all);
+            for (int i = 0; i < 3; i++) {
+                list.items[i].track_id = 70 + i;
+                list.items[i].has |= all || i != 1 ? SK_HAS_OBB : 0;
+                for (int k = 0; k < 5; k++)
+                    list.items[i].obb[k] = (float)(1000 * i + k);
+            }
+            sk_dl_managed_versioned *t = NULL;
+            assert_ok(sk_instances_to_dlpack(&list, SK_PART_OBBS, lent ? release : NULL, &one, &t, &err),
+                      &err);
+            assert_true(t->tensor.ndim == 2 && t->tensor.shape[0] == 3 && t->tensor.shape[1] == 5);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 5; k++)
+                    assert_true(all || i != 1 ? at(&t->tensor, i, k, 0) == (float)(1000 * i + k)
+                                              : isnan(at(&t->tensor, i, k, 0)));
+            t->deleter(t);
+            assert_ok(sk_instances_to_dlpack(&list, SK_PART_TRACKS, lent ? release : NULL, &one, &t, &err),
+                      &err);
+            assert_true(t->tensor.ndim == 1 && t->tensor.shape[0] == 3 && t->tensor.dtype.code == SK_DL_INT &&
+                        t->tensor.dtype.bits == 32);
+            for (int i = 0; i < 3; i++)
+                assert_int_equal(((const int32_t *)t->tensor.data)[i * t->tensor.strides[0]], 70 + i);
+            t->deleter(t);
+            assert_ok(sk_instances_to_dlpack(&list, SK_PART_KEYPOINTS, lent ? release : NULL, &one, &t, &err),
+                      &err);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 2; k++) {
+                    assert_true(all || i != 1 ? at(&t->tensor, i, k, 1) == (float)(100 * i + k) + 0.5f
+                                              : isnan(at(&t->tensor, i, k, 1)));
+                    assert_true(at(&t->tensor, i, k, 2) == (all || i != 1 ? 0.9f : 0.0f));
+                }
+            t->deleter(t);
+            assert_ok(sk_instances_to_dlpack(&list, SK_PART_BOXES, lent ? release : NULL, &one, &t, &err),
+                      &err);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 4; k++)
+                    assert_true(all || i != 1 ? at(&t->tensor, i, k, 0) == (float)(10 * i + k)
+                                              : isnan(at(&t->tensor, i, k, 0)));
+            t->deleter(t);
+            sk_instances_free(&list);
+        }
+}
+
 static void no_results_are_a_tensor_too(void **state)
 {
     (void)state;
@@ -310,9 +361,9 @@ static void running_out_of_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tensor_is_a_frame),           cmocka_unit_test(what_is_no_picture_is_told),
-        cmocka_unit_test(results_are_tensors),           cmocka_unit_test(no_results_are_a_tensor_too),
-        cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(a_tensor_is_a_frame),         cmocka_unit_test(what_is_no_picture_is_told),
+        cmocka_unit_test(results_are_tensors),         cmocka_unit_test(parts_hold_what_instances_hold),
+        cmocka_unit_test(no_results_are_a_tensor_too), cmocka_unit_test(running_out_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,10 @@ static void messages_are_utf8(void **state)
     }
     sk_log(SK_LOG_DEBUG, "%s", "fl\xFCgel\xC3.mp4");
     assert_string_equal(s.last, "fl?gel?.mp4");
+    sk_log(SK_LOG_DEBUG, "%s",
+           "\xFF"
+           "end\xE2");
+    assert_string_equal(s.last, "?end?");
     sk_log_unlisten(&listener);
 }
 

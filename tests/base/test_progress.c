@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "support/recorded.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -206,6 +207,76 @@ static sk_status open_and_close(void *context, sk_error *err)
     return SK_OK;
 }
 
+/* What a job writes, letter by letter: `each` frames every `ms` milliseconds, `times` times. */
+static void tell_job(const char *name, sk_progress_settings settings, int64_t each, int ms, int times,
+                     double told, const char *note)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    sk_progress *progress = NULL;
+    sk_error err = {0};
+    settings.stream = open_memstream(&text, &bytes);
+    settings.now = fake_clock;
+    fake_now = 123456789;
+    assert_ok(sk_progress_open(&settings, &progress, &err), &err);
+    for (int i = 1; i <= times; i++) {
+        fake_now += ms * INT64_C(1000000);
+        sk_progress_update(progress, i * each, i % 2 ? note : NULL);
+        if (i == 3)
+            sk_progress_hide(progress);
+        if (i == 5 && settings.total)
+            sk_progress_set_total(progress, settings.total + 100);
+    }
+    if (told > 0)
+        sk_progress_set_seconds(progress, told);
+    fake_now += 70000000;
+    sk_progress_close(&progress);
+    fclose(settings.stream);
+    recorded_say("%s", name);
+    for (char *c = text; *c; c++)
+        *c = *c == '\033' ? '^' : *c;
+    for (char *at = text; *at;) { /* a line for each time something was written */
+        size_t n = strcspn(at + 1, "\r\n") + 1;
+        recorded_say("  %s%.*s", *at == '\r' ? "again " : "", (int)(n - (*at == '\r' || *at == '\n')),
+                     at + (*at == '\r' || *at == '\n'));
+        at += n;
+    }
+    free(text);
+}
+
+static void words_and_bars(void **state)
+{
+    (void)state;
+    sk_progress_settings s = sk_progress_defaults();
+    s.label = "predict";
+    s.unit = "frames";
+    s.total = 1000;
+    for (int mode = SK_PROGRESS_BAR; mode <= SK_PROGRESS_NONE; mode++) {
+        s.mode = (sk_progress_mode)mode;
+        s.width = 0; /* no terminal says how wide it is: 80 */
+        s.line_seconds = 2;
+        tell_job("fast", s, 50, 700, 12, 0, "3 animals");
+        tell_job("slow, of its own time", s, 1, 1900, 12, 25.5, "warten wir’s ab");
+        s.total = 0;
+        tell_job("nobody knows how many", s, 40, 260, 9, 0, NULL);
+        s.total = 100; /* and more come than were said */
+        s.label = "";
+        tell_job("without a label", s, 30, 500, 8, 0, "");
+        s.label = "predict";
+        s.total = 1000;
+        tell_job("nothing", s, 0, 500, 6, 0, "waiting");
+    }
+    s.mode = SK_PROGRESS_BAR;
+    static const int widths[] = {1, 2, 8, 9, 20, 45, 46, 47, 48, 52, 58, 100, 200};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        char name[40];
+        s.width = widths[i];
+        snprintf(name, sizeof name, "%d columns", widths[i]);
+        tell_job(name, s, 70, 110, 4, 0, "Tür");
+    }
+    recorded_check("tests/fixtures/base/progress.txt");
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -226,6 +297,7 @@ int main(void)
         cmocka_unit_test(none_is_silent_and_auto_is_lines_off_a_terminal),
         cmocka_unit_test(nothing_done_tells_nothing),
         cmocka_unit_test(hide_and_grow),
+        cmocka_unit_test(words_and_bars),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

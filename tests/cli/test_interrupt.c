@@ -23,6 +23,7 @@ static int child(int asks, int signals)
 {
     pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGINT, SIG_DFL); /* who starts tests in the background may have it ignored */
         if (asks && sk_cli_interrupted())
             _exit(99);
         for (int i = 0; i < signals; i++)

@@ -41,6 +41,29 @@ assert rows["onnx_cpu"] == ["f32", "f16", "i8"], rows
 ' "$work/doctor.json" || fail "doctor --json: $out"
 }
 
+# A precision is listed where a session opens in it on the usual device, and nowhere else.
+test_listed_precisions_are_those_that_open() {
+    local name precision
+    picture
+    # oneDNN's tiles are not let in everywhere that the processor names them
+    local -x ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 SKITTER_CACHE_DIR=$work/without-tiles
+    run doctor --json && expect_code 0 || return 1
+    python3 -c '
+import json, sys
+for r in json.load(sys.stdin)["runtimes"]:
+    if r["available"]:
+        print(r["name"], *r["precisions"])' <<<"$out" >"$work/listed"
+    while read -r name listed; do
+        for precision in f32 f16 bf16; do
+            predict -r "$name" --precision $precision -o "opens-$name-$precision"
+            case " $listed " in
+            *" $precision "*) [ "$code" -eq 0 ] || fail "$name lists $precision: $err" || return 1 ;;
+            *) [ "$code" -eq 3 ] || fail "$name does not list $precision, and ended with $code: $err" || return 1 ;;
+            esac
+        done
+    done <"$work/listed"
+}
+
 test_engines_options_are_listed_and_checked() {
     run runtimes --options && expect_code 0 && expect_in "winograd=on|off (on)" "$out" &&
         expect_in "device=CPU|GPU" "$out" && expect_in "no options" "$out" || return 1
@@ -180,6 +203,13 @@ test_precision_is_kept_or_refused() {
     clean && picture
     predict -o f32 -r cpu --precision f32 --json && expect_code 0 && expect_in '"precision": "f32"' "$out" || return 1
     predict -o f16 -r cpu --precision f16 && expect_code 3 && expect_in "f16" "$err" || return 1
+    [ ! -e f16 ] || fail "refused, and left a folder: $(ls -A f16)" || return 1
+    # also with the parents it made, and not those that were there, nor a folder that somebody else had made
+    mkdir -p there/empty
+    predict -o there/deep/er/ -r cpu --precision f16 && expect_code 3 && [ "$(ls -A there)" = empty ] ||
+        fail "there: $(ls -A there)" || return 1
+    predict -o there/empty -r cpu --precision f16 && expect_code 3 && [ -d there/empty ] || fail "a folder was taken away" ||
+        return 1
     predict -o odd -r cpu --precision f8 && expect_code 2
 }
 

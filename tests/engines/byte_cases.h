@@ -2,19 +2,38 @@
 #ifndef SK_TESTS_ENGINES_BYTE_CASES_H
 #define SK_TESTS_ENGINES_BYTE_CASES_H
 
+#include "graph/f8_formula.h"
 #include "tile_cases.h"
+
+/* The same cases in fp8 (true) and in i8. */
+static bool in_f8;
+static inline sk_precision byte_precision(void)
+{
+    return in_f8 ? SK_PRECISION_FP8 : SK_PRECISION_I8;
+}
 
 /* The layers of tile_cases.h in eight bits. What is read lies on the steps of its scale, so that all that may differ from the
  * reference executor is which of two neighbours a number near the middle between them becomes: one step. */
 
 #define STEP       (1.0f / 32) /* of what is read and of what is written: floats of ten bits have it exactly */
 #define STEP_LIMIT 1.001
+/* Of several layers one after the other, of ||d|| / ||ref||: a number that became its neighbour in fp8 is off by up to an eighth. */
+static inline double byte_limit(void)
+{
+    return in_f8 ? 0.05 : 0.02;
+}
+/* For difference(): of what is written. */
+static inline double byte_step(void)
+{
+    return in_f8 ? -(double)STEP : (double)STEP;
+}
 
 static sk_value quantised(sk_builder *b, sk_value x, float scale, int zero)
 {
-    const uint8_t z = (uint8_t)zero;
+    const uint8_t z = in_f8 ? 0 : (uint8_t)zero;
     const sk_shape one = {0};
-    const sk_value s = sk_b_f32(b, scale), at = sk_b_constant(b, "", SK_DTYPE_U8, &one, &z);
+    const sk_value s = sk_b_f32(b, scale),
+                   at = sk_b_constant(b, "", in_f8 ? SK_DTYPE_F8 : SK_DTYPE_U8, &one, &z);
     const sk_value q = sk_b_node(b, SK_OP_QUANTIZE, NULL, (sk_value[]){x, s, at}, 3, "q");
     return sk_b_node(b, SK_OP_DEQUANTIZE, NULL, (sk_value[]){q, s, at}, 3, "dq");
 }
@@ -24,17 +43,21 @@ static sk_value byte_weights(sk_builder *b, int cout, int cin, int k)
 {
     const sk_shape shape = sk_shape_of(4, cout, cin, k, k), row = sk_shape_of(1, cout);
     const int64_t n = sk_shape_count(&shape);
+    const float largest = in_f8 ? SK_F8_LARGEST : 127.0f;
     int8_t *w = malloc((size_t)n);
     float *scales = malloc((size_t)cout * sizeof *scales);
-    for (int64_t i = 0; i < n; i++)
-        w[i] = (int8_t)(i == 0 ? 127 : i == 1 ? -127 : (int)(unit() * 127.0f));
+    for (int64_t i = 0; i < n; i++) {
+        const float v = i == 0 ? largest : i == 1 ? -largest : unit() * largest;
+        w[i] = in_f8 ? (int8_t)sk_f8_of(v) : (int8_t)(int)v;
+    }
     for (int i = 0; i < cout; i++)
-        scales[i] = (1.0f + 0.5f * unit()) / (127.0f * sqrtf((float)(cin * k * k)));
+        scales[i] = (1.0f + 0.5f * unit()) / (largest * sqrtf((float)(cin * k * k)));
     const sk_attrs first = {.quantise.axis = 0};
-    const sk_value v = sk_b_node(b, SK_OP_DEQUANTIZE, &first,
-                                 (sk_value[]){sk_b_constant(b, "", SK_DTYPE_I8, &shape, w),
-                                              sk_b_constant(b, "", SK_DTYPE_F32, &row, scales)},
-                                 2, "weights");
+    const sk_value v =
+        sk_b_node(b, SK_OP_DEQUANTIZE, &first,
+                  (sk_value[]){sk_b_constant(b, "", in_f8 ? SK_DTYPE_F8 : SK_DTYPE_I8, &shape, w),
+                               sk_b_constant(b, "", SK_DTYPE_F32, &row, scales)},
+                  2, "weights");
     free(w);
     free(scales);
     return v;
@@ -55,15 +78,16 @@ static sk_value as_bytes(sk_builder *b, sk_value x, int channels)
 {
     const sk_shape shape = sk_shape_of(4, channels, channels, 1, 1), row = sk_shape_of(1, 1);
     const sk_window win = {{1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 0};
-    const float scale = 1.0f / 127;
+    const float scale = in_f8 ? 1.0f : 1.0f / 127;
     int8_t *w = calloc((size_t)(channels * channels), 1);
     for (int i = 0; i < channels; i++)
-        w[i * channels + i] = 127;
+        w[i * channels + i] = in_f8 ? (int8_t)sk_f8_of(1.0f) : 127;
     const sk_attrs first = {.quantise.axis = 0};
-    const sk_value v = sk_b_node(b, SK_OP_DEQUANTIZE, &first,
-                                 (sk_value[]){sk_b_constant(b, "", SK_DTYPE_I8, &shape, w),
-                                              sk_b_constant(b, "", SK_DTYPE_F32, &row, &scale)},
-                                 2, "one");
+    const sk_value v =
+        sk_b_node(b, SK_OP_DEQUANTIZE, &first,
+                  (sk_value[]){sk_b_constant(b, "", in_f8 ? SK_DTYPE_F8 : SK_DTYPE_I8, &shape, w),
+                               sk_b_constant(b, "", SK_DTYPE_F32, &row, &scale)},
+                  2, "one");
     free(w);
     return sk_b_conv(b, x, v, SK_VALUE_NONE, &win, 1, "same");
 }
@@ -100,12 +124,15 @@ static sk_graph *byte_graph(const layer *l, bool to_bytes)
     return g;
 }
 
-/* All of 0 ... 255. */
+/* All of 0 ... 255; of fp8, all codes that are numbers, and then such as layers meet. */
 static float *byte_numbers(int64_t n)
 {
     float *x = malloc((size_t)n * sizeof *x);
     for (int64_t i = 0; i < n; i++)
-        x[i] = ((float)(i < 256 ? i : (int)((unit() + 1.0f) * 127.99f)) - 155.0f) * STEP;
+        if (in_f8)
+            x[i] = sk_f8_number(i < 256 && i % 128 != 127 ? (uint8_t)i : sk_f8_of(unit() * 64.0f)) * STEP;
+        else
+            x[i] = ((float)(i < 256 ? i : (int)((unit() + 1.0f) * 127.99f)) - 155.0f) * STEP;
     return x;
 }
 
@@ -117,7 +144,8 @@ static inline void check_byte_layer(const layer *l, int batch, judge_tile *to_by
     name_layer(what, sizeof what, l, batch);
     for (int i = 0; i < 2; i++) {
         sk_graph *g = byte_graph(l, i == 0);
-        check_tiles(g, shape, what, SK_PRECISION_I8, x, i == 0 ? STEP : 0, i == 0 ? to_bytes : to_halves);
+        check_tiles(g, shape, what, byte_precision(), x, i == 0 ? byte_step() : 0,
+                    i == 0 ? to_bytes : to_halves);
         sk_graph_close(&g);
     }
     free(x);
@@ -133,7 +161,7 @@ static inline double byte_difference(sk_graph *g, sk_shape shape, double step_si
     sk_session_settings settings = sk_session_defaults();
     sk_session *session = NULL;
     const sk_session_input given = {.data = x};
-    settings.precision = SK_PRECISION_I8;
+    settings.precision = byte_precision();
     strcpy(settings.options, "tune=off");
     settings.cache_dir = "";
     if (sk_graph_specialise(g, &shape, 1, &fixed, &err) != SK_OK ||
@@ -180,7 +208,7 @@ static inline double first_difference(int cout, int side, int act, double step_s
     sk_session_settings settings = sk_session_defaults();
     sk_session *session = NULL;
     const sk_session_input given = {.data = bytes};
-    settings.precision = SK_PRECISION_I8;
+    settings.precision = byte_precision();
     settings.input = SK_INPUT_U8_HWC;
     settings.scale = 1.0f / 255.0f;
     strcpy(settings.options, "tune=off");

@@ -420,7 +420,8 @@ static bool is_beyond(const gpu_config *config, int32_t shared_bytes)
 {
     return shared_bytes > gpu_emulate_shared ||
            (config && config->wgmma && (gpu_emulate_major != 9 || gpu_emulate_minor != 0)) ||
-           (config && config->split > 1 && gpu_emulate_major < 9);
+           (config && config->split > 1 && gpu_emulate_major < 9) ||
+           (config && config->floats == GPU_E4M3 && gpu_emulate_major * 10 + gpu_emulate_minor < 89);
 }
 int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {
@@ -492,16 +493,23 @@ static float count_of(const gpu_launch *launch, int32_t m, int32_t p, int32_t ta
     const gpu_conv_args *a = &launch->args->conv;
     const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
     int32_t sum = 0;
+    float number = 0;
     for (int32_t t = 0; t < taps; t++) {
         const int32_t y = taps == 1 ? oy : oy * a->stride + t / 3 - a->pad_y;
         const int32_t x = taps == 1 ? ox : ox * a->stride + t % 3 - a->pad_x;
         const bool inside = y >= 0 && y < a->h && x >= 0 && x < a->w;
-        for (int32_t i = 0; i < a->c8 * 8 && t * cin + i < depth; i++)
-            sum += (inside ? ((const uint8_t *)a->p[1])[(((int64_t)n * a->h + y) * a->w + x) * a->ldi + i]
-                           : (int32_t)(a->bytes.fill & 255)) *
-                   ((const int8_t *)a->p[2])[(int64_t)p * a->kpad + t * cin + i];
+        for (int32_t i = 0; i < a->c8 * 8 && t * cin + i < depth; i++) {
+            const uint8_t byte =
+                inside ? ((const uint8_t *)a->p[1])[(((int64_t)n * a->h + y) * a->w + x) * a->ldi + i]
+                       : (uint8_t)(a->bytes.fill & 255);
+            const int8_t weight = ((const int8_t *)a->p[2])[(int64_t)p * a->kpad + t * cin + i];
+            if (launch->config->floats == GPU_BYTES)
+                sum += (int32_t)byte * weight;
+            else if (i < a->cin8) /* what lies behind may be no number, and is not read */
+                number += sk_f8_number(byte) * sk_f8_number((uint8_t)weight);
+        }
     }
-    return (float)sum;
+    return launch->config->floats == GPU_BYTES ? (float)sum : number;
 }
 
 /* What the launch does not cover stays as it was. */
@@ -529,7 +537,7 @@ static void conv(const gpu_launch *launch)
                 continue;
             const int64_t beside =
                 a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
-            if (c->floats == GPU_BYTES) {
+            if (c->floats == GPU_BYTES || c->floats == GPU_E4M3) {
                 const float *factor = (const float *)a->p[3] + 2 * co;
                 if (a->then8) {
                     between[p] = halves[sk_f32_to_f16(gpu_act(

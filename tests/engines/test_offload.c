@@ -191,6 +191,100 @@ static void crops_and_frames(void **state)
     }
 }
 
+/* How frames of every format are fitted, and what of it is asked for in other words by a stage. */
+static void frames_that_are_fitted(void **state)
+{
+    (void)state;
+    static const struct {
+        sk_pixel_format format;
+        bool good;
+        int32_t channels, swap, nv12;
+    } cases[] = {{SK_PIXEL_RGB, true, 3, 0, 0},   {SK_PIXEL_BGR, true, 3, 1, 0},
+                 {SK_PIXEL_GRAY, true, 1, 0, 0},  {SK_PIXEL_NV12, true, 3, 0, 1},
+                 {SK_PIXEL_I420, false, 0, 0, 0}, {SK_PIXEL_RGBA, false, 0, 0, 0},
+                 {SK_PIXEL_YUYV, false, 0, 0, 0}};
+    const sk_letterbox_geometry box = {.frame_width = 11,
+                                       .frame_height = 12,
+                                       .width = 13,
+                                       .height = 14,
+                                       .resized_width = 15,
+                                       .resized_height = 16,
+                                       .left = 17,
+                                       .top = 18};
+    sk_sleap_geometry sizes = {.frame_width = 21,
+                               .frame_height = 22,
+                               .fitted_width = 23,
+                               .fitted_height = 24,
+                               .sized_width = 25,
+                               .sized_height = 26,
+                               .scaled_width = 27,
+                               .scaled_height = 28,
+                               .input_scale = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int how = 0; how < 4; how++) {
+            const sk_frame like = {
+                .format = cases[i].format, .matrix = SK_COLOUR_BT2020, .full_range = how & 1};
+            sk_frame_fit fit, stage;
+            const int32_t nv12 = cases[i].nv12;
+            assert_int_equal(sk_offload_fit(&box, &like, &fit), cases[i].good);
+            if (cases[i].good) {
+                assert_true(fit.frame_width == 11 && fit.frame_height == 12 && fit.resized_width == 15 &&
+                            fit.resized_height == 16 && fit.left == 17 && fit.top == 18 &&
+                            fit.border == 114 && fit.rule == SK_FIT_LETTERBOX && !fit.whole);
+                assert_true(fit.channels == cases[i].channels && fit.swap == cases[i].swap &&
+                            fit.nv12 == nv12);
+                assert_true(fit.matrix == (nv12 ? SK_COLOUR_BT2020 : 0) &&
+                            fit.full_range == (nv12 && (how & 1)));
+            }
+            /* a network that wants B, G, R: what is so already is left, the rest is exchanged */
+            const sk_task_fit way = {.rule = SK_TASK_FIT_LETTERBOX, .box = box, .bgr = how & 2};
+            assert_int_equal(sk_offload_fit_stage(&way, &like, &stage), cases[i].good);
+            if (cases[i].good) {
+                const bool bgr = how & 2;
+                const int32_t swap = nv12 ? bgr : cases[i].channels == 3 ? cases[i].swap != (int)bgr : 0;
+                assert_true(stage.swap == swap && stage.nv12 == nv12 && stage.channels == cases[i].channels &&
+                            stage.left == 17);
+            }
+            sizes.input_scale = how & 1 ? 0.5f : 1.0f;
+            const sk_task_fit sleap = {.rule = SK_TASK_FIT_SLEAP,
+                                       .sizes = sizes,
+                                       .legacy = how & 2,
+                                       .grey = SK_SLEAP_GREY_LAST,
+                                       .bgr = true};
+            assert_int_equal(sk_offload_fit_stage(&sleap, &like, &stage), cases[i].good);
+            if (cases[i].good) {
+                assert_true(stage.frame_width == 21 && stage.frame_height == 22 && stage.fitted_width == 23 &&
+                            stage.fitted_height == 24 && stage.sized_width == 25 &&
+                            stage.sized_height == 26 && stage.resized_width == 27 &&
+                            stage.resized_height == 28);
+                assert_true(stage.rule == (how & 2 ? SK_FIT_SLEAP_OLD : SK_FIT_SLEAP) &&
+                            stage.scales == (how & 1) && stage.grey == SK_SLEAP_GREY_LAST &&
+                            stage.left == 0 && stage.border == 0);
+                assert_true(stage.channels == cases[i].channels && stage.swap == cases[i].swap &&
+                            stage.nv12 == nv12);
+                assert_true(stage.matrix == (nv12 ? SK_COLOUR_BT2020 : 0) &&
+                            stage.full_range == (nv12 && (how & 1)));
+            }
+        }
+    /* rows that a letterbox does not read stay where they are, unless crops will be cut */
+    for (int how = 0; how < 3; how++) {
+        sk_error err = {0};
+        sk_row_strips strips = {9, 9, 9, 9}, wanted = {0};
+        const sk_frame_fit fit = {.frame_width = 1920,
+                                  .frame_height = 1080,
+                                  .resized_width = 320,
+                                  .resized_height = 180,
+                                  .rule = how == 1 ? SK_FIT_SLEAP : SK_FIT_LETTERBOX,
+                                  .whole = how == 2};
+        if (how == 0)
+            assert_ok(sk_row_strips_find(1920, 1080, 320, 180, &wanted, &err), &err);
+        assert_ok(sk_offload_strips(&fit, &strips, &err), &err);
+        assert_true(strips.first == wanted.first && strips.step == wanted.step &&
+                    strips.height == wanted.height && strips.count == wanted.count);
+        assert_true((strips.count > 0) == (how == 0));
+    }
+}
+
 /* --- the description before a plan --- */
 
 static void descriptions_are_joined_and_found(void **state)
@@ -242,11 +336,9 @@ static void descriptions_are_joined_and_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_can_pass),
-        cmocka_unit_test(detections_that_are_found),
-        cmocka_unit_test(classes_that_are_wanted),
-        cmocka_unit_test(crops_and_frames),
-        cmocka_unit_test(descriptions_are_joined_and_found),
+        cmocka_unit_test(places_that_can_pass),    cmocka_unit_test(detections_that_are_found),
+        cmocka_unit_test(classes_that_are_wanted), cmocka_unit_test(crops_and_frames),
+        cmocka_unit_test(frames_that_are_fitted),  cmocka_unit_test(descriptions_are_joined_and_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,89 @@ static void test_refusals(void **state)
     assert_non_null(strstr(err.message, "511 bytes: device=xx"));
 }
 
+/* Texts grow pair by pair, up to the last byte there is. */
+static void test_building(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char text[SK_OPTIONS_TEXT] = "", name[8], more[SK_OPTIONS_TEXT];
+    assert_ok(sk_options_add(text, NULL, &err), &err);
+    assert_ok(sk_options_add(text, "", &err), &err);
+    assert_string_equal(text, "");
+    assert_ok(sk_options_add(text, "hint=latency", &err), &err);
+    assert_ok(sk_options_put(text, "streams", "2", &err), &err);
+    assert_ok(sk_options_put_known(text, table, "zebra", "1", &err), &err);
+    assert_ok(sk_options_put_known(text, table, "device", "GPU", &err), &err);
+    assert_string_equal(text, "hint=latency,streams=2,device=GPU");
+    const char *at = text;
+    assert_false(sk_options_scope(&at, name, sizeof name));
+    at = "hint=latency,cpu.mask=avx2, tensorrt.fast=1,last=2";
+    assert_true(sk_options_scope(&at, name, sizeof name));
+    assert_string_equal(name, "cpu");
+    assert_true(sk_options_scope(&at, name, sizeof name));
+    assert_string_equal(name, "tensorr"); /* as much as there is room for */
+    assert_false(sk_options_scope(&at, name, sizeof name));
+    const size_t used = strlen(text),
+                 room = SK_OPTIONS_TEXT - 1 - used - 1; /* a comma before, a zero behind */
+    memset(more, 'x', sizeof more);
+    more[room + 1] = '\0';
+    assert_int_equal(sk_options_add(text, more, &err), SK_ERR_LIMIT);
+    assert_int_equal(strlen(text), used);
+    more[room] = '\0';
+    assert_ok(sk_options_add(text, more, &err), &err);
+    assert_int_equal(strlen(text), SK_OPTIONS_TEXT - 1);
+    assert_int_equal(sk_options_put(text, "a", more, &err), SK_ERR_LIMIT);
+    memset(more, 'y', sizeof more - 1);
+    more[sizeof more - 1] = '\0';
+    text[0] = '\0';
+    assert_int_equal(sk_options_put(text, "key", more, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "511 bytes: key=yyy"));
+}
+
+/* Who has an option is named, all of them, as people list things; lengths at their bounds. */
+static void test_owners_and_lengths(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    for (int32_t i = 0; i < sk_engine_count(); i++)
+        for (const sk_engine_option *o = sk_engine_at(i)->options; o && o->key; o++) {
+            const char *names[64];
+            char text[128], wanted[512];
+            int count = 0;
+            for (int32_t k = 0; k < sk_engine_count(); k++)
+                if (sk_options_find(sk_engine_at(k)->options, o->key))
+                    names[count++] = sk_engine_at(k)->name;
+            int used = snprintf(wanted, sizeof wanted, "the engine 'toy' has no option '%s', which is for %s",
+                                o->key, names[0]);
+            for (int k = 1; k < count; k++)
+                used += snprintf(wanted + used, sizeof wanted - (size_t)used, "%s%s",
+                                 k == count - 1 ? " and " : ", ", names[k]);
+            snprintf(wanted + used, sizeof wanted - (size_t)used, "; it has none at all");
+            snprintf(text, sizeof text, "%s=1", o->key);
+            assert_int_equal(sk_options_check("toy", NULL, text, &err), SK_ERR_ARG);
+            assert_string_equal(err.message, wanted);
+        }
+    for (size_t length = 62; length <= 66; length++) { /* names are told up to their 63rd letter */
+        char text[100] = {0}, wanted[100];
+        memset(text, 'k', length);
+        snprintf(wanted, sizeof wanted, "has no option '%.*s'", (int)(length < 63 ? length : 63), text);
+        strcat(text, "=1");
+        refused(text, wanted);
+    }
+    for (size_t length = 254; length <= 257; length++) {
+        char text[300] = "device=";
+        memset(text + 7, 'v', length);
+        if (length <= 255)
+            assert_ok(sk_options_check("toy", table, text, &err), &err);
+        else
+            refused(text, "the option 'device' is longer than 255 bytes");
+    }
+    gives("streams=1", "streams", "1");
+    refused("streams=0", "it takes 1 to 8");
+    refused("streams=", "it takes 1 to 8");
+    refused("streams=-1", "it takes 1 to 8");
+}
+
 static void expect_identity(const char *text, const char *want)
 {
     sk_text out = {0};
@@ -139,10 +222,9 @@ static void test_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_building), cmocka_unit_test(test_owners_and_lengths),
+        cmocka_unit_test(test_identity), cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,7 +201,7 @@ static void settings_have_bounds(void **state)
         REFUSED(plain, (w.s.input = SK_INPUT_U8_HWC, w.s.std[i] = 0), "is 0; input values are divided");
     }
     REFUSED(plain, w.s.precision = (sk_precision)-1, "precision");
-    REFUSED(plain, w.s.precision = (sk_precision)(SK_PRECISION_TF32 + 1), "precision");
+    REFUSED(plain, w.s.precision = (sk_precision)(SK_PRECISION_FP8 + 1), "precision");
     TAKEN(plain, w.s.tail = SK_TAIL_FREE);
     const sk_session_settings d = sk_session_defaults();
     assert_true(d.slots == 1 && d.input == SK_INPUT_TENSOR && d.scale == 1.0f / 255.0f && d.mean[3] == 0 &&
@@ -354,6 +354,7 @@ static void detections_have_bounds(void **state)
     TAKEN(with_found, w.found.n_levels = SK_FOUND_MOST_LEVELS);
     REFUSED(with_found, w.found.n_levels = SK_FOUND_MOST_LEVELS + 1, "levels");
     REFUSED(with_found, w.found.max_det = 0, "at most 0");
+    TAKEN(with_found, (w.found.max_det = 1, w.found.most = 1));
     TAKEN(with_found, w.found.max_det = SK_FOUND_MOST_DET);
     REFUSED(with_found, w.found.max_det = SK_FOUND_MOST_DET + 1, "at most 30001");
     REFUSED(with_found, w.found.one_to_one = -1, "levels");
@@ -474,6 +475,8 @@ static void sessions_tell_of_themselves(void **state)
     assert_int_equal(info->outputs[0].shape.dim[0], 2);
     assert_int_equal(info->outputs[0].shape.dim[1], 50);
     assert_int_equal(info->outputs[0].shape.dim[2], 6);
+    assert_int_equal(info->outputs[0].shape.rank, 3);
+    assert_int_equal(info->outputs[0].dtype, SK_DTYPE_F32);
     sk_session_close(&s);
     w = with_keypoints();
     w.found.max_det = 65; /* more than there are places */
@@ -485,6 +488,30 @@ static void sessions_tell_of_themselves(void **state)
     assert_non_null(strstr(err.message, "2 input shapes given, the graph has 1"));
     assert_int_equal(sk_session_open(NULL, graph, &shape, 1, NULL, &s, &err), SK_ERR_ARG);
     assert_int_equal(sk_session_open(&toy, graph, NULL, 1, NULL, &s, &err), SK_ERR_ARG);
+}
+
+/* Sizes of maps that peaks are looked for in. */
+static void sizes_have_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t h, w;
+        sk_status status;
+        const char *says;
+    } all[] = {{1 << 15, 2, SK_OK, ""},
+               {2, 1 << 15, SK_OK, ""},
+               {(1 << 15) + 2, 2, SK_ERR_UNSUPPORTED, "output 0 is not the confidence maps"},
+               {2, (1 << 15) + 2, SK_ERR_UNSUPPORTED, "output 0 is not the confidence maps"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        wish w = with_peaks();
+        sk_session *s = NULL;
+        sk_error err = {0};
+        const sk_shape size = sk_shape_of(4, 1, 3, all[i].h, all[i].w);
+        w.s.stages.peaks = &w.peaks;
+        assert_int_equal(sk_session_open(&toy, graph, &size, 1, &w.s, &s, &err), all[i].status);
+        assert_non_null(strstr(err.message, all[i].says));
+        sk_session_close(&s);
+    }
 }
 
 /* Slots in turn, however they are waited for; too many are refused, and nothing is waited for that was not handed in. */
@@ -617,10 +644,15 @@ static void bytes_become_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_have_bounds),   cmocka_unit_test(frames_have_bounds),
-        cmocka_unit_test(crops_have_bounds),      cmocka_unit_test(detections_have_bounds),
-        cmocka_unit_test(peaks_have_bounds),      cmocka_unit_test(sessions_tell_of_themselves),
-        cmocka_unit_test(slots_are_used_in_turn), cmocka_unit_test(frames_and_crops_are_handed_in),
+        cmocka_unit_test(settings_have_bounds),
+        cmocka_unit_test(frames_have_bounds),
+        cmocka_unit_test(crops_have_bounds),
+        cmocka_unit_test(detections_have_bounds),
+        cmocka_unit_test(peaks_have_bounds),
+        cmocka_unit_test(sessions_tell_of_themselves),
+        cmocka_unit_test(sizes_have_bounds),
+        cmocka_unit_test(slots_are_used_in_turn),
+        cmocka_unit_test(frames_and_crops_are_handed_in),
         cmocka_unit_test(bytes_become_numbers),
     };
     return cmocka_run_group_tests(tests, begin, end);

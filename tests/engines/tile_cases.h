@@ -97,11 +97,18 @@ static sk_graph *layer_graph(const layer *l)
 #define TILE_LIMIT  2e-3   /* of ||d|| / ||ref|| */
 #define EXACT_LIMIT 2e-6   /* f32 */
 #define BRAIN_LIMIT 1.2e-2 /* bf16 */
+#define F8_LIMIT    8e-3   /* fp8: tensor cores keep some 14 bits of a sum of 2304 products */
 /* Tiles whose names contain it; null: all. */
 static const char *tiles_named;
 typedef void judge_tile(const char *layer, int32_t tile, double distance);
 
-/* How far apart: of ||d|| / ||ref||; or with `step`, the furthest in steps, and INFINITY where one in fifty is off. */
+/* Numbers of fp8 have steps of their own, an eighth of a number at most: in these, below 0 in a quarter of -step. */
+static inline double steps_apart(double got, double want, double step)
+{
+    return fabs(got - want) / (step > 0 ? step : fmax(fabs(want) / 8, -step / 4));
+}
+
+/* How far apart: of ||d|| / ||ref||; or with `step`, the furthest in steps, and INFINITY where one in fifty is off. Below 0: of fp8. */
 static inline double difference(const sk_tensor *got, const sk_tensor *want, double step)
 {
     const int64_t n = sk_shape_count(&want->shape);
@@ -110,7 +117,7 @@ static inline double difference(const sk_tensor *got, const sk_tensor *want, dou
         return distance(got->data, want->data, n);
     for (int64_t i = 0; i < n; i++) {
         const double d =
-            fabs((double)((const float *)got->data)[i] - (double)((const float *)want->data)[i]) / step;
+            steps_apart((double)((const float *)got->data)[i], (double)((const float *)want->data)[i], step);
         if (!(d <= most))
             most = d;
         all += d;

@@ -4,17 +4,22 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "base/memory.h"
+#include "formats/bag_file.h"
 #include "formats/mcap.h"
 #include "formats/ros_messages.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 enum { HEADER = 1, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, INDEX, CHUNK_INDEX };
 enum { STATISTICS = 11, METADATA, METADATA_INDEX, SUMMARY_OFFSET, DATA_END };
 enum { CHANNELS = 3, CHUNKS = 3 };
+#define QOS "- depth: 7"
 
 typedef struct record {
     int op;
@@ -90,6 +95,14 @@ static void check_channel(record r, seen *s, bool count)
     assert_int_equal(number(&r, 2), id == 2 ? 2 : 1); /* the schema of the first channel of its type */
     expect_text(&r, topics[id - 1]);
     expect_text(&r, "cdr");
+    const uint64_t rest = number(&r, 4);
+    assert_int_equal(rest, r.end - r.at);
+    expect_text(&r, "offered_qos_profiles");
+    expect_text(&r, QOS);
+    expect_text(&r, "topic_type_hash");
+    assert_int_equal(number(&r, 4), 7 + 64);
+    assert_memory_equal(r.at, "RIHS01_", 7);
+    assert_int_equal(r.end - r.at, 7 + 64);
     s->channels += count;
 }
 
@@ -244,7 +257,7 @@ static void write_file(const char *path, const char *metadata)
     uint16_t ids[CHANNELS];
     assert_ok(sk_mcap_writer_open(path, SK_PACKING_NONE, &w, &err), &err);
     for (int i = 0; i < CHANNELS; i++)
-        assert_ok(sk_mcap_writer_topic(w, topics[i], sk_msg_type_find(types[i]), "", &ids[i], &err), &err);
+        assert_ok(sk_mcap_writer_topic(w, topics[i], sk_msg_type_find(types[i]), QOS, &ids[i], &err), &err);
     for (int i = 0; i < WRITTEN; i++) {
         const uint8_t bytes[4 + WRITTEN] = {(uint8_t)i};
         assert_ok(sk_mcap_writer_write(w, ids[written[i].channel], written[i].ns, bytes, 4 + (size_t)i, &err),
@@ -297,10 +310,151 @@ static void the_file_says_the_truth_about_itself(void **state)
     }
 }
 
+/* --- messages outside of chunks --- */
+
+static uint8_t loose[2000];
+static size_t loose_bytes;
+
+static void put(uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++, value >>= 8)
+        loose[loose_bytes++] = (uint8_t)value;
+}
+
+static void put_text(const char *text)
+{
+    put(strlen(text), 4);
+    memcpy(loose + loose_bytes, text, strlen(text));
+    loose_bytes += strlen(text);
+}
+
+/* A record's head; its length is put right when it is ended. */
+static size_t begin_record(int op)
+{
+    put((uint64_t)op, 1);
+    put(0, 8);
+    return loose_bytes;
+}
+
+static void end_record(size_t begin)
+{
+    const size_t length = loose_bytes - begin;
+    loose_bytes = begin - 8;
+    put(length, 8);
+    loose_bytes = begin + length;
+}
+
+static void put_message(int sequence, int64_t ns, size_t bytes)
+{
+    const size_t at = begin_record(MESSAGE);
+    put(1, 2);
+    put((uint64_t)sequence, 4);
+    put((uint64_t)ns, 8);
+    put((uint64_t)ns, 8);
+    for (size_t i = 0; i < bytes; i++)
+        put(40 + i, 1);
+    end_record(at);
+}
+
+/* A message may have no bytes at all; what is shorter than a message's head is none. */
+static void messages_outside_of_chunks(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[512];
+    loose_bytes = 0;
+    memcpy(loose, "\x89MCAP0\r\n", 8);
+    loose_bytes = 8;
+    size_t at = begin_record(HEADER);
+    put_text("ros2");
+    put_text("by hand");
+    end_record(at);
+    at = begin_record(SCHEMA);
+    put(1, 2);
+    put_text("std_msgs/msg/String");
+    put_text("ros2msg");
+    put_text("string data\n");
+    end_record(at);
+    at = begin_record(CHANNEL);
+    put(1, 2);
+    put(1, 2);
+    put_text("/a");
+    put_text("cdr");
+    put(0, 4);
+    end_record(at);
+    put_message(0, 100, 0);
+    put_message(1, 300, 3);
+    at = begin_record(MESSAGE); /* a byte too short */
+    put(1, 2);
+    put(0, 19);
+    end_record(at);
+    put_message(2, 200, 1);
+    at = begin_record(DATA_END);
+    put(0, 4);
+    end_record(at);
+    at = begin_record(FOOTER);
+    put(0, 20);
+    end_record(at);
+    memcpy(loose + loose_bytes, "\x89MCAP0\r\n", 8);
+    loose_bytes += 8;
+    snprintf(path, sizeof path, "%s/loose.mcap", test_folder());
+    assert_ok(sk_file_replace(path, (const char *)loose, loose_bytes, &err), &err);
+    sk_bag_file *file = NULL;
+    sk_bag_entries entries = {0};
+    assert_ok(sk_bag_file_open_mcap(path, &file, &err), &err);
+    assert_string_equal(file->problem, "");
+    assert_int_equal(file->n_topics, 1);
+    assert_string_equal(file->topics[0].name, "/a");
+    assert_int_equal(file->topics[0].messages, 3);
+    assert_ok(file->list(file, 0, &entries, &err), &err);
+    assert_int_equal(entries.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const uint8_t *bytes = NULL;
+        size_t count = 9;
+        assert_ok(file->read(file, 0, &entries.items[i], &bytes, &count, &err), &err);
+        assert_int_equal(count, entries.items[i].log_ns == 100 ? 0 : entries.items[i].log_ns == 200 ? 1 : 3);
+        for (size_t k = 0; k < count; k++)
+            assert_int_equal(bytes[k], 40 + k);
+    }
+    sk_free(entries.items);
+    file->close(file);
+}
+
+/* What does not fit onto the disk is told when it is brought there, and at the end. */
+static void full_disks_are_told(void **state)
+{
+    (void)state;
+    struct rlimit before, small;
+    sk_error err = {0};
+    sk_mcap_writer *w = NULL;
+    char path[512];
+    uint16_t id;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    small = before;
+    small.rlim_cur = 100;
+    snprintf(path, sizeof path, "%s/full.mcap", test_folder());
+    for (int flushed = 0; flushed < 2; flushed++) {
+        assert_ok(sk_mcap_writer_open(path, SK_PACKING_NONE, &w, &err), &err);
+        assert_ok(sk_mcap_writer_topic(w, topics[0], sk_msg_type_find(types[0]), QOS, &id, &err), &err);
+        assert_ok(sk_mcap_writer_write(w, id, 5, "abcd", 4, &err), &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const sk_status status =
+            flushed ? sk_mcap_writer_flush(w, &err) : sk_mcap_writer_finish(&w, NULL, &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(status, SK_ERR_IO);
+        assert_non_null(strstr(err.message, "full.mcap: cannot be written: File too large"));
+        sk_mcap_writer_close(&w);
+        assert_null(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_says_the_truth_about_itself),
+        cmocka_unit_test(messages_outside_of_chunks),
+        cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

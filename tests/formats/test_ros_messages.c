@@ -298,9 +298,37 @@ static void survives_failing_memory(void **state)
     assert_true(test_every_allocation(encode_and_decode, NULL) > 0);
 }
 
+/* A text is another where it is as long and has the same bytes; one of nothing needs none. */
+static void texts_are_compared(void **state)
+{
+    (void)state;
+    assert_true(sk_msg_text_is((sk_msg_text){"abc", 3}, "abc"));
+    assert_true(sk_msg_text_is((sk_msg_text){"abcd", 3}, "abc"));
+    assert_true(sk_msg_text_is((sk_msg_text){NULL, 0}, ""));
+    assert_false(sk_msg_text_is((sk_msg_text){"abd", 3}, "abc"));
+    assert_false(sk_msg_text_is((sk_msg_text){"abc", 2}, "abc"));
+    assert_false(sk_msg_text_is((sk_msg_text){"abc", 3}, "ab"));
+    assert_false(sk_msg_text_is((sk_msg_text){NULL, 0}, "a"));
+}
+
+static void bytes_of_message_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        sk_msg_kind kind;
+        size_t bytes;
+    } kinds[] = {{SK_MSG_I8, 1},  {SK_MSG_U8, 1},  {SK_MSG_BOOL, 1}, {SK_MSG_BYTE, 1},
+                 {SK_MSG_I16, 2}, {SK_MSG_U16, 2}, {SK_MSG_I32, 4},  {SK_MSG_U32, 4},
+                 {SK_MSG_F32, 4}, {SK_MSG_I64, 8}, {SK_MSG_U64, 8},  {SK_MSG_F64, 8}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        assert_int_equal(sk_msg_kind_bytes(kinds[i].kind), kinds[i].bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_of_message_fields),
+        cmocka_unit_test(texts_are_compared),
         cmocka_unit_test(hashes_are_those_of_ros),
         cmocka_unit_test(every_type_is_whole),
         cmocka_unit_test(names_of_types),

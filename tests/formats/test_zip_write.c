@@ -114,12 +114,110 @@ static void test_an_archive_of_nothing(void **state)
     fclose(to);
 }
 
+/* Every byte of a small archive, as the format's description has it. */
+static void test_every_byte(void **state)
+{
+    (void)state;
+    static const char wanted[] =
+        "PK\3\4\x14\0\0\x8\0\0\0\0!\0\xc2\x41\x24\x35\3\0\0\0\3\0\0\0\1\0\0\0aabc"
+        "PK\3\4\x14\0\0\x8\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0xy"
+        "PK\1\2\x14\0\x14\0\0\x8\0\0\0\0!\0\xc2\x41\x24\x35\3\0\0\0\3\0\0\0\1\0\0\0\0\0"
+        "\0\0\0\0\0\0\0\0\0\0\0\0a"
+        "PK\1\2\x14\0\x14\0\0\x8\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0"
+        "\0\0\0\0\0\0\0\0\x22\0\0\0xy"
+        "PK\5\6\0\0\0\0\2\0\2\0\x5f\0\0\0\x42\0\0\0\0\0";
+    sk_error err = {0};
+    FILE *to = NULL;
+    char *data = NULL;
+    size_t length = 0;
+    sk_zip_writer *writer = begin(&to);
+    assert_ok(sk_zip_writer_add(writer, "a", "abc", 3, &err), &err);
+    assert_ok(sk_zip_writer_add(writer, "xy", "", 0, &err), &err);
+    assert_ok(sk_zip_writer_end(writer, &err), &err);
+    sk_zip_writer_close(&writer);
+    assert_int_equal(fclose(to), 0);
+    assert_ok(sk_file_read(path(), 1 << 20, &data, &length, &err), &err);
+    assert_int_equal(length, sizeof wanted - 1);
+    assert_memory_equal(data, wanted, length);
+    sk_free(data);
+}
+
+/* From 32 bytes on what gets shorter is deflated, and says so in both places. */
+static void test_what_gets_shorter(void **state)
+{
+    (void)state;
+    for (size_t n = 30; n < 36; n++)
+        for (int same = 0; same < 2; same++) {
+            sk_error err = {0};
+            FILE *to = NULL;
+            char *data = NULL, bytes[40];
+            for (size_t i = 0; i < n; i++)
+                bytes[i] = same ? 'a' : (char)(i * 37 + 11);
+            sk_zip_writer *writer = begin(&to);
+            assert_ok(sk_zip_writer_add(writer, "a", bytes, n, &err), &err);
+            sk_zip *zip = finish(writer, to, &data);
+            const bool packed = same && n >= 32;
+            assert_int_equal(sk_zip_at(zip, 0)->method, packed ? 8 : 0);
+            assert_int_equal(data[8], packed ? 8 : 0);
+            assert_int_equal(sk_zip_at(zip, 0)->compressed < n, packed);
+            assert_int_equal(sk_zip_at(zip, 0)->flags, 0x0800);
+            check(zip, 0, "a", bytes, n);
+            sk_zip_close(&zip);
+            sk_free(data);
+        }
+}
+
+/* As many as an old directory can count, and one more. */
+static void test_about_65535_entries(void **state)
+{
+    (void)state;
+    for (int count = 65534; count <= 65536; count++) {
+        sk_error err = {0};
+        FILE *to = NULL;
+        char *data = NULL;
+        sk_zip_writer *writer = begin(&to);
+        for (int i = 0; i < count; i++)
+            assert_ok(sk_zip_writer_add(writer, "n", "", 0, &err), &err);
+        sk_zip *zip = finish(writer, to, &data);
+        const size_t length = sk_zip_length(zip), plain = (size_t)count * (31 + 47) + 22;
+        assert_int_equal(sk_zip_count(zip), count);
+        assert_int_equal(length, plain + (count >= 65535 ? 56 + 20 : 0));
+        sk_zip_close(&zip);
+        sk_free(data);
+    }
+}
+
+static void test_names_and_full_disks(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    FILE *to = NULL;
+    static char name[65537];
+    memset(name, 'n', 65536);
+    sk_zip_writer *writer = begin(&to);
+    assert_int_equal(sk_zip_writer_add(writer, name, "", 0, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "made.zip: more than 4 GB do not go into one archive"));
+    name[65535] = '\0';
+    assert_ok(sk_zip_writer_add(writer, name, "", 0, &err), &err);
+    sk_zip_writer_close(&writer);
+    fclose(to);
+    to = fopen("/dev/full", "wb");
+    assert_non_null(to);
+    assert_ok(sk_zip_writer_open(to, "made.zip", &writer, &err), &err);
+    assert_ok(sk_zip_writer_add(writer, "a", "", 0, &err), &err);
+    assert_int_equal(sk_zip_writer_end(writer, &err), SK_ERR_IO);
+    assert_non_null(strstr(err.message, "made.zip: writing failed: No space left on device"));
+    sk_zip_writer_close(&writer);
+    fclose(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_written_is_read),
-        cmocka_unit_test(test_more_entries_than_65535),
-        cmocka_unit_test(test_an_archive_of_nothing),
+        cmocka_unit_test(test_what_is_written_is_read), cmocka_unit_test(test_more_entries_than_65535),
+        cmocka_unit_test(test_an_archive_of_nothing),   cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_what_gets_shorter),       cmocka_unit_test(test_about_65535_entries),
+        cmocka_unit_test(test_names_and_full_disks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,12 @@
 #include "base/memory.h"
 #include "formats/ros_messages.h"
 #include "formats/rosbag.h"
+#include "media/reader.h"
 #include "media/source_told.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Images of a bag as frames: pixels in the format that is wanted, stamps, ranges, rounds, images that cannot be read. */
@@ -21,6 +24,8 @@ typedef struct made {
     size_t bytes;
     int64_t stamp;
 } made;
+
+static const int64_t *times; /* of recording, where they are not even */
 
 static const char *write_bag(const made *images, size_t count)
 {
@@ -42,7 +47,8 @@ static const char *write_bag(const made *images, size_t count)
                                     .step = (uint32_t)m->step,
                                     .data = {m->data, m->bytes}};
         assert_ok(sk_msg_encode(&sk_msg_image_layout, &image, &cdr, &err), &err);
-        assert_ok(sk_bag_writer_write(writer, topic, BEGIN + (int64_t)i * STEP, cdr.data, cdr.length, &err),
+        assert_ok(sk_bag_writer_write(writer, topic, times ? BEGIN + times[i] : BEGIN + (int64_t)i * STEP,
+                                      cdr.data, cdr.length, &err),
                   &err);
     }
     assert_ok(sk_bag_writer_finish(&writer, &err), &err);
@@ -134,6 +140,69 @@ static void stamps_ranges_and_rounds(void **state)
     sk_source_close(&source);
 }
 
+/* One reader jumped about with; frames a second where recording paused, and where it was slower than one. */
+static void jumps_and_pauses(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t times[6];
+        double rate;
+    } all[] = {{{0, 100000000, 200000000, 300000000, 400000000, 500000000}, 10},
+               {{0, 100000000, 200000000, 9000000000, 9100000000, 9200000000},
+                10}, /* the usual interval, not the mean */
+               {{0, 100000000, 210000000, 300000000, 400000000, 520000000}, 5 / 0.52},
+               {{0, 4000000000, 8000000000, 12000000000, 16000000000, 20000000000}, 0.25}};
+    uint8_t greys[6];
+    made images[6];
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        for (int i = 0; i < 6; i++) {
+            greys[i] = (uint8_t)(20 * i);
+            images[i] = (made){"mono8", 1, 1, 1, &greys[i], 1, BEGIN + all[k].times[i]};
+        }
+        times = all[k].times;
+        const char *path = write_bag(images, 6);
+        times = NULL;
+        sk_error err = {0};
+        sk_source_settings s = defaults();
+        sk_reader *reader = NULL;
+        sk_slot slot = {0};
+        atomic_bool stop = false;
+        bool end = false;
+        s.loop = 2;
+        s.format = SK_PIXEL_GRAY;
+        assert_ok(sk_reader_open_bag(path, &s, &reader, &err), &err);
+        reader->stop = &stop;
+        if (!(fabs(reader->info.rate - all[k].rate) < 1e-6))
+            fail_msg("bag %zu: %g frames a second", k, reader->info.rate);
+        assert_int_equal(reader->info.frames, 12);
+        const int64_t length = all[k].times[5] + (int64_t)(1e9 / reader->info.rate);
+        for (int i = 0; i < 12; i++) { /* twice, one behind the other */
+            assert_ok(reader->read(reader, &slot, &end, &err), &err);
+            assert_true(!end && slot.frame.data[0] == 20 * (i % 6) && slot.frame.index == i);
+            assert_true(llabs(slot.frame.time_ns - all[k].times[i % 6] - i / 6 * length) <= 2);
+        }
+        assert_ok(reader->read(reader, &slot, &end, &err), &err);
+        assert_true(end);
+        assert_int_equal(reader->missing, 0);
+        reader->close(reader);
+        s.loop = 1;
+        assert_ok(sk_reader_open_bag(path, &s, &reader, &err), &err);
+        reader->stop = &stop;
+        static const int at[] = {5, 0, 3, 3, 4, 2, 6, 1};
+        for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+            end = false;
+            assert_ok(reader->seek(reader, at[i], &err), &err);
+            assert_ok(reader->read(reader, &slot, &end, &err), &err);
+            assert_int_equal(end, at[i] >= 6);
+            if (!end)
+                assert_true(slot.frame.data[0] == 20 * at[i] &&
+                            slot.frame.wall_ns == BEGIN + all[k].times[at[i]]);
+        }
+        reader->close(reader);
+        sk_slot_free(&slot);
+    }
+}
+
 static void images_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -195,9 +264,8 @@ static void survives_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_in_every_format),
-        cmocka_unit_test(stamps_ranges_and_rounds),
-        cmocka_unit_test(images_that_cannot_be_read),
+        cmocka_unit_test(pixels_in_every_format),  cmocka_unit_test(stamps_ranges_and_rounds),
+        cmocka_unit_test(jumps_and_pauses),        cmocka_unit_test(images_that_cannot_be_read),
         cmocka_unit_test(survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

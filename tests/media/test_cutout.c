@@ -80,9 +80,56 @@ static void turned_boxes_come_upright(void **state)
     sk_free(crop.data);
 }
 
+/* Over every edge and by half a pixel: a pixel is the mean of those around it, black where there are none. */
+static void edges_are_black(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_frame frame = picture(), crop = {0};
+    size_t capacity = 0;
+    bool any = false;
+    for (int half = 0; half < 2; half++)
+        for (int edge = 0; edge < 4; edge++) {
+            const float cx = (edge == 0   ? 0.0f
+                              : edge == 1 ? (float)WIDTH
+                                          : 30.0f) +
+                             0.5f * (float)half,
+                        cy = edge == 2   ? 0.0f
+                             : edge == 3 ? (float)HEIGHT
+                                         : 20.0f;
+            assert_ok(sk_cutout_turned(&frame, (float[]){cx, cy, 8, 8, 0}, &crop, &capacity, &any, &err),
+                      &err);
+            assert_true(any && crop.width == 8 && crop.height == 8);
+            for (int y = 0; y < 8; y++)
+                for (int x = 0; x < 8; x++)
+                    for (int c = 0; c < 3; c++) {
+                        const int px = (int)cx - 4 + x,
+                                  py = (int)cy - 4 + y; /* and half of its neighbour on the right */
+                        double sum = 0;
+                        for (int k = 0; k <= half; k++)
+                            if (px + k >= 0 && px + k < WIDTH && py >= 0 && py < HEIGHT)
+                                sum += pixels[py][px + k][c] * (half ? 0.5 : 1.0);
+                        if (fabs(at(&crop, x, y)[c] - sum) > 0.51)
+                            fail_msg("edge %d, half %d: %d, %d is %d instead of %g", edge, half, x, y,
+                                     at(&crop, x, y)[c], sum);
+                    }
+        }
+    /* sizes at their bounds: a pixel, twice the frame's sides together, a million away */
+    const float sizes[][6] = {{10, 10, 0.5f, 5, 0, 1},  {10, 10, 0.49f, 5, 0, 0}, {10, 10, 5, 0.5f, 0, 1},
+                              {10, 10, 224, 2, 0, 1},   {10, 10, 225, 2, 0, 0},   {10, 10, 2, 224, 0, 1},
+                              {10, 10, 2, 225, 0, 0},   {999999, 1, 2, 2, 0, 1},  {1000000, 1, 2, 2, 0, 0},
+                              {1, -1000000, 2, 2, 0, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_ok(sk_cutout_turned(&frame, sizes[i], &crop, &capacity, &any, &err), &err);
+        assert_int_equal(any, sizes[i][5] != 0);
+    }
+    sk_free(crop.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(boxes_get_a_margin_and_are_clipped),
-                                       cmocka_unit_test(turned_boxes_come_upright)};
+                                       cmocka_unit_test(turned_boxes_come_upright),
+                                       cmocka_unit_test(edges_are_black)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,12 +280,87 @@ static void videos_are_written_and_joined(void **state)
 }
 #endif
 
+/* How far back a trail goes: as many frames as were wanted, 64 at most, and not over a pause that is longer. */
+static void trails_have_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        int trail, pause, from, to; /* columns that are coloured of those that were passed */
+    } all[] = {{1000, 0, 88, 119}, {64, 0, 88, 119},   {40, 0, 100, 119}, {2, 0, 119, 119},
+               {1, 0, 999, 999},   {40, 39, 100, 119}, {40, 41, 999, 999}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sk_error err = {0};
+        sk_overlay_settings settings;
+        sk_overlay_defaults(&settings);
+        settings.what = SK_DRAW_TRAILS;
+        settings.trail = all[i].trail;
+        sk_overlay *overlay = NULL;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        sk_frame frame = canvas(0);
+        for (int k = 0; k < 200; k++) { /* half a column a frame */
+            const float x = 20 + 0.5f * (float)k;
+            sk_found item = {.has = SK_HAS_BOX, .box = {x - 1, 59.5f, x + 1, 61.5f}, .track_id = 7};
+            sk_instances one = {.count = 1, .capacity = 1, .items = &item}, none = {0};
+            for (int away = 0; k == 199 && away < all[i].pause; away++)
+                sk_overlay_draw(overlay, &frame, &none);
+            frame = canvas(0);
+            sk_overlay_draw(overlay, &frame, &one);
+        }
+        int first = 999, last = 999;
+        for (int x = 0; x < WIDTH; x++)
+            if (pixels[60][x][0] + pixels[60][x][1] + pixels[60][x][2] > 200) {
+                first = first == 999 ? x : first;
+                last = x;
+            }
+        if (abs(first - all[i].from) > 2 || abs(last - all[i].to) > 2)
+            fail_msg("trail %d, pause %d: columns %d to %d", all[i].trail, all[i].pause, first, last);
+        sk_overlay_close(&overlay);
+    }
+}
+
+/* A point that was not found is left out, and no other; an edge needs both of its ends. */
+static void points_are_drawn_by_their_scores(void **state)
+{
+    (void)state;
+    static const int32_t edges[][2] = {{0, 1}, {1, 2}, {0, 2}, {2, 9}};
+    for (int hidden = -1; hidden < 3; hidden++) {
+        sk_error err = {0};
+        sk_overlay_settings settings;
+        sk_overlay_defaults(&settings);
+        settings.what = SK_DRAW_KEYPOINTS | SK_DRAW_SKELETON;
+        settings.n_edges = 4;
+        settings.edges = edges;
+        settings.min_keypoint_score = 0.5f;
+        sk_keypoint points[3] = {{20, 20, 0.5f}, {140, 20, 0.9f}, {80, 100, 0.9f}};
+        if (hidden >= 0)
+            points[hidden].score = 0.49f;
+        sk_found item = {.has = SK_HAS_KEYPOINTS, .track_id = -1};
+        sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 3, .keypoints = points};
+        sk_overlay *overlay = NULL;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        sk_frame frame = canvas(77);
+        sk_overlay_draw(overlay, &frame, &all);
+        for (int k = 0; k < 3; k++) {
+            const int x = (int)points[k].x, y = (int)points[k].y;
+            const bool drawn = pixels[y][x][0] != 77 || pixels[y][x][1] != 77 || pixels[y][x][2] != 77;
+            assert_int_equal(drawn, k != hidden);
+            const int a = edges[k][0], b = edges[k][1], mx = (int)((points[a].x + points[b].x) / 2),
+                      my = (int)((points[a].y + points[b].y) / 2);
+            const bool edge = pixels[my][mx][0] != 77 || pixels[my][mx][1] != 77 || pixels[my][mx][2] != 77;
+            assert_int_equal(edge, a != hidden && b != hidden);
+        }
+        sk_overlay_close(&overlay);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracks_keep_their_colours),
         cmocka_unit_test(lines_stay_inside_and_hit_their_pixels),
         cmocka_unit_test(is_legible_on_light_and_dark),
+        cmocka_unit_test(trails_have_an_end),
+        cmocka_unit_test(points_are_drawn_by_their_scores),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(frames_are_not_read_past_their_end),
         cmocka_unit_test(videos_are_written_and_joined),

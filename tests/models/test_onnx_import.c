@@ -472,6 +472,28 @@ static void reads_quantised_values(void **state)
            VALUES(0, -1, 2, -2, 2, -3, 0.84375, -4, 0.84375, -5, 0.84375, -6));
 }
 
+/* The same in fp8: each number the nearest of e4m3 times its scale; the type by a zero point, or by the attribute. */
+static void reads_values_in_fp8(void **state)
+{
+    (void)state;
+    for (int by_attribute = 0; by_attribute < 2; by_attribute++) {
+        bench t;
+        sk_onnx_node nodes[2] = {by_attribute ? node_with("QuantizeLinear", NAMES("x", "s"), OUT("q"),
+                                                          ATTRS(attr_int("output_dtype", 17)))
+                                              : node("QuantizeLinear", NAMES("x", "s", "z"), OUT("q")),
+                                 node("DequantizeLinear", NAMES("q", "s", "z"), OUT("y"))};
+        bench_open(&t, by_attribute ? 21 : 19, nodes, 2);
+        bench_weight(&t, "s", SK_DTYPE_F32, 1, (int64_t[]){2}, (float[]){1, 0.0078125f});
+        bench_weight(&t, "z", SK_DTYPE_F8, 1, (int64_t[]){2}, (uint8_t[]){0, 0});
+        /* x is 0.5, -1, 1.5 … -6; the second channel ends at 448 / 128 */
+        expect(bench_run(&t), DIMS(1, 2, 2, 3),
+               VALUES(0.5, -1, 1.5, -2, 2.5, -3, 3.5, -3.5, 3.5, -3.5, 3.5, -3.5));
+    }
+    sk_onnx_node cast =
+        node_with("Cast", NAMES("x"), OUT("y"), ATTRS(attr_int("to", 17), attr_int("saturate", 0)));
+    expect_error(&cast, 1, 19, SK_ERR_UNSUPPORTED, "without saturation");
+}
+
 static void expect_bad_scale(const char *op, sk_dtype dtype, const void *zero, float scale, const char *says)
 {
     bench t;
@@ -503,8 +525,10 @@ static void refuses_hostile_scales(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         expect_bad_scale("QuantizeLinear", SK_DTYPE_U8, &zero, bad[i].scale, bad[i].says);
         expect_bad_scale("DequantizeLinear", SK_DTYPE_U8, &zero, bad[i].scale, bad[i].says);
+        expect_bad_scale("QuantizeLinear", SK_DTYPE_F8, "", bad[i].scale, bad[i].says);
     }
-    expect_bad_scale("QuantizeLinear", SK_DTYPE_F32, &wrong, 1, "u8 and i8 are possible");
+    expect_bad_scale("QuantizeLinear", SK_DTYPE_F8, &zero, 1, "of f8 it must be 0");
+    expect_bad_scale("QuantizeLinear", SK_DTYPE_F32, &wrong, 1, "u8, i8 and f8 are possible");
     sk_onnx_node computed = node("QuantizeLinear", NAMES("x", "x"), OUT("y"));
     expect_error(&computed, 1, 17, SK_ERR_UNSUPPORTED, "scale must be known");
     sk_onnx_node list = node("QuantizeLinear", NAMES("x", "w"), OUT("y"));
@@ -591,6 +615,7 @@ int main(void)
         cmocka_unit_test(explains_bad_graphs),
         cmocka_unit_test(names_what_is_not_supported),
         cmocka_unit_test(reads_quantised_values),
+        cmocka_unit_test(reads_values_in_fp8),
         cmocka_unit_test(refuses_hostile_scales),
         cmocka_unit_test(bounds_inlining),
         cmocka_unit_test(survives_every_failed_allocation),

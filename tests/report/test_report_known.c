@@ -191,7 +191,7 @@ static sk_report *open_report(const walk *w)
                                          .width = w->width,
                                          .height = w->height,
                                          .fps = w->fps,
-                                         .animals = {w->tracks > 100 ? "ant" : NULL, NULL}};
+                                         .animal = w->tracks > 100 ? "ant" : NULL};
     assert_ok(sk_report_open(&settings, &r, &err), &err);
     return r;
 }

@@ -220,6 +220,12 @@ static void both_halves_of_a_report_may_fail(void **state)
     snprintf(path, sizeof path, "%s/report.html", folder);
     assert_ok(sk_file_read(path, (size_t)1 << 24, &page, &length, &err), &err);
     assert_non_null(strstr(page, "<img alt=\"frame 1\" width=\"80\" height=\"80\""));
+    const char *jpeg = strstr(page, "data:image/jpeg;base64,") + strlen("data:image/jpeg;base64,");
+    const size_t letters = strspn(
+        jpeg,
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="); /* a whole picture in letters */
+    assert_true(letters > 400 && letters % 4 == 0 && jpeg[letters] == '"');
+    assert_memory_equal(jpeg, "/9j/", 4);
     assert_null(strstr(page, "no picture<"));
     assert_null(strstr(page, "Where the time went"));
     sk_free(page);

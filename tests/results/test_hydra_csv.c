@@ -7,9 +7,11 @@
 #include "results/hydra_csv.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Tables with hydra-suite's names and digits. */
 
@@ -182,6 +184,67 @@ static void survives_a_lack_of_memory(void **state)
                      SK_ERR_NOT_FOUND);
 }
 
+/* Long tracks wait in a file, block by block: each comes out whole and in its order, however many there are. */
+static void long_tracks(void **state)
+{
+    (void)state;
+    enum { TRACKS = 5, FRAMES = 400 };
+    char path[4096], *got = NULL, *at;
+    size_t bytes = 0;
+    sk_error err = {0};
+    sk_hydra_csv *csv = NULL;
+    snprintf(path, sizeof path, "%s/long.csv", test_folder());
+    assert_ok(sk_hydra_csv_open(path, SK_HYDRA_USER, &(sk_hydra_csv_header){.fps = 100}, &csv, &err), &err);
+    for (int frame = 0; frame < FRAMES; frame++)
+        for (int track = TRACKS - 1; track >= 0; track--) {
+            const sk_sighting s = sighting(track, frame, 0);
+            if (frame % (track + 1) == 0)
+                assert_ok(sk_hydra_csv_add(csv, &s, NULL, 1, &err), &err);
+        }
+    assert_ok(sk_hydra_csv_finish(&csv, &err), &err);
+    assert_ok(sk_file_read(path, 1 << 22, &got, &bytes, &err), &err);
+    at = strchr(got, '\n') + 1;
+    for (int track = 0; track < TRACKS; track++)
+        for (int frame = 0; frame < FRAMES; frame += track + 1) {
+            int id, number;
+            assert_int_equal(sscanf(at, "%d,%d,", &id, &number), 2);
+            assert_true(id == track && number == frame);
+            at = strchr(at, '\n') + 1;
+        }
+    assert_int_equal(*at, 0);
+    sk_free(got);
+}
+
+/* What waits may not fit onto the disk: then it is told, and nothing is called complete. */
+static void full_disks_are_told(void **state)
+{
+    (void)state;
+    struct rlimit before, small;
+    char path[4096];
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(path, sizeof path, "%s/full.csv", test_folder());
+    for (rlim_t room = 0; room <= 12000; room += 3000) {
+        sk_error err = {0};
+        sk_hydra_csv *csv = NULL;
+        sk_status status =
+            sk_hydra_csv_open(path, SK_HYDRA_FINAL, &(sk_hydra_csv_header){.fps = 100}, &csv, &err);
+        assert_ok(status, &err);
+        small = before;
+        small.rlim_cur = room;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        for (int frame = 0; frame < 400 && status == SK_OK; frame++) {
+            const sk_sighting s = sighting(0, frame, 0);
+            status = sk_hydra_csv_add(csv, &s, NULL, 1, &err);
+        }
+        sk_hydra_csv_close(&csv);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(status, SK_ERR_IO);
+        assert_non_null(strstr(err.message, "rows that wait for it could not be written: File too large"));
+        assert_false(sk_file_exists(path));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +254,8 @@ int main(void)
         cmocka_unit_test(upstream_s_own_table_comes_out_again),
         cmocka_unit_test(no_two_detections_have_one_number),
         cmocka_unit_test(survives_a_lack_of_memory),
+        cmocka_unit_test(long_tracks),
+        cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

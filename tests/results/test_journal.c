@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of a run: cut anywhere, and of another run. */
 #include "base/file.h"
+#include "base/instances.h"
+#include "base/memory.h"
 #include "results/journal.h"
 #include "support/test.h"
 
@@ -104,11 +106,113 @@ static void journal_knows_its_run(void **state)
     sk_journal_close(&journal);
 }
 
+/* A journal longer than any head is no stump of one: what is in it stays. Neither is what cannot be read. */
+static void long_journals_are_kept(void **state)
+{
+    (void)state;
+    enum { FRAMES = 5 };
+    sk_error err = {0};
+    char path[4300], *other = NULL;
+    sk_journal *journal = NULL;
+    snprintf(path, sizeof path, "%s/long", test_folder());
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &other, &err), &err);
+    for (int i = 0; i < FRAMES; i++)
+        assert_ok(sk_journal_append(journal, journal_frame(i), &err), &err);
+    sk_journal_close(&journal);
+    static const off_t more[] = {(off_t)16 << 20, (off_t)17 << 20, (off_t)40 << 20};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        assert_int_equal(truncate(path, more[i]),
+                         0); /* zeros behind the last entry, as a crash leaves them */
+        assert_ok(sk_journal_open(path, "run A", "later", false, &journal, &other, &err), &err);
+        assert_int_equal(sk_journal_count(journal), FRAMES);
+        assert_string_equal(sk_journal_stamp(journal), "now");
+        sk_journal_close(&journal);
+        assert_true(sk_file_size(path) < 4096); /* they are cut off */
+    }
+    char link[4300];
+    snprintf(link, sizeof link, "%s/led", test_folder());
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_not_equal(sk_journal_open(link, "run A", "later", false, &journal, &other, &err), SK_OK);
+    assert_int_not_equal(sk_journal_open(link, "run A", "later", true, &journal, &other, &err), SK_OK);
+    assert_ok(sk_journal_open(path, "run A", "later", false, &journal, &other, &err), &err);
+    assert_int_equal(sk_journal_count(journal), FRAMES);
+    sk_journal_close(&journal);
+}
+
+/* What begins as journals do, as far as it goes, is one: of any version, and cut off anywhere, also at once. */
+static void what_is_a_journal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin;
+        bool is;
+    } cases[] = {{"", true},   {"S", true},       {"SKJRN", true},   {"SKJRNL", true},  {"SKJRNL9x", true},
+                 {"T", false}, {"SKJRNM", false}, {"skjrnl", false}, {" SKJRNL", false}};
+    sk_error err = {0};
+    char path[4300], stamp[SK_JOURNAL_STAMP] = "x";
+    snprintf(path, sizeof path, "%s/is-one", test_folder());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_ok(sk_file_replace(path, cases[i].begin, strlen(cases[i].begin), &err), &err);
+        assert_int_equal(sk_journal_is_one(path), cases[i].is);
+        assert_false(sk_journal_glance(path, stamp) || sk_journal_is_finished(path));
+        assert_string_equal(stamp, "");
+    }
+    assert_false(sk_journal_is_one(test_missing("j")) || sk_journal_glance(test_missing("j"), stamp) ||
+                 sk_journal_is_finished(test_missing("j")));
+}
+
+/* More than the buffer holds goes to the file on the way; a frame larger than it is refused, and the next is taken. */
+static void frames_larger_than_the_buffer(void **state)
+{
+    (void)state;
+    enum { BUFFER = 4 << 20, EACH = 60 + 12 };
+    sk_error err = {0};
+    char path[4300], *other = NULL;
+    sk_journal *journal = NULL;
+    snprintf(path, sizeof path, "%s/large", test_folder());
+    const int32_t most = BUFFER / EACH + 10;
+    sk_instances list;
+    assert_int_equal(sizeof(sk_found) + sizeof(sk_keypoint), EACH);
+    assert_ok(sk_instances_alloc(most, 1, &list, &err), &err);
+    for (int32_t i = 0; i < most; i++)
+        sk_instances_add(&list)->class_id = i % 100;
+    sk_result_frame frame = *frame_number(0);
+    frame.instances = &list;
+    frame.source = "";
+    const int32_t head = 8 + 56, full = (BUFFER - head) / EACH;
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &other, &err), &err);
+    const int64_t begin = sk_file_size(path);
+    list.count = full;
+    frame.index = 0;
+    assert_ok(sk_journal_append(journal, &frame, &err), &err);
+    assert_int_equal(sk_file_size(path), begin); /* it waits */
+    list.count = full + 1;
+    frame.index = 1;
+    assert_int_equal(sk_journal_append(journal, &frame, &err), SK_ERR_LIMIT);
+    char why[160];
+    snprintf(why, sizeof why, "one frame's results take %d bytes, at most %d are kept",
+             head + (full + 1) * EACH, BUFFER);
+    assert_non_null(strstr(err.message, why));
+    list.count = 3;
+    assert_ok(sk_journal_append(journal, &frame, &err), &err);
+    assert_int_equal(sk_file_size(path), begin + head + (int64_t)full * EACH);
+    assert_int_equal(sk_journal_count(journal), 2);
+    assert_ok(sk_journal_finish(journal, &err), &err);
+    assert_int_equal(sk_file_size(path), begin + 2 * head + (int64_t)(full + 3) * EACH + 8);
+    sk_journal_close(&journal);
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &other, &err), &err);
+    assert_true(sk_journal_count(journal) == 2 && sk_journal_last_index(journal) == 1 &&
+                sk_journal_finished(journal));
+    sk_journal_close(&journal);
+    sk_instances_free(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(journal_survives_any_cut),
-        cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(journal_survives_any_cut),      cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(long_journals_are_kept),        cmocka_unit_test(what_is_a_journal),
+        cmocka_unit_test(frames_larger_than_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

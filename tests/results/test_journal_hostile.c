@@ -91,6 +91,30 @@ static void counts_that_do_not_fit(void **state)
     assert_int_equal(replay(path, &sum, &err), SK_ERR_FORMAT);
 }
 
+/* A stamp without an end is cut at its last byte. */
+static void stamps_without_an_end(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4096], *data = NULL, *other = NULL, stamp[SK_JOURNAL_STAMP];
+    size_t length;
+    sk_journal *journal = NULL;
+    snprintf(path, sizeof path, "%s/stamped", test_folder());
+    write_one(path);
+    assert_ok(sk_file_read(path, 1 << 20, &data, &length, &err), &err);
+    char *at = memmem(data, length, "now", 3);
+    assert_non_null(at);
+    memset(at, 'x', SK_JOURNAL_STAMP);
+    assert_ok(sk_file_replace(path, data, length, &err), &err);
+    sk_free(data);
+    assert_ok(sk_journal_open(path, "print", "then", false, &journal, &other, &err), &err);
+    assert_int_equal(strlen(sk_journal_stamp(journal)), SK_JOURNAL_STAMP - 1);
+    assert_int_equal(sk_journal_count(journal), 1);
+    sk_journal_close(&journal);
+    assert_true(sk_journal_glance(path, stamp));
+    assert_int_equal(strlen(stamp), SK_JOURNAL_STAMP - 1);
+}
+
 static void frames_of_another_run(void **state)
 {
     (void)state;
@@ -117,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_that_do_not_fit),
+        cmocka_unit_test(stamps_without_an_end),
         cmocka_unit_test(frames_of_another_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

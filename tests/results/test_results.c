@@ -192,10 +192,196 @@ static void the_rate_is_the_one_that_was_given(void **state)
         }
 }
 
+/* Numbers have seven digits in every format, six in label text: no fewer, no more. */
+static void digits_of_every_format(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"csv", "jsonl", "coco", "mot", "labels"};
+    static const struct {
+        const char *seven, *in; /* c csv, j jsonl, o coco, m mot */
+    } wanted[] = {{"1.234568", "cj"},    {"2.345679", "cj"},    {"11.23457", "cj"},   {"32.34568", "cj"},
+                  {"10", "o"},           {"20.12346", "cjom"},  {"5.123457", "cjom"}, {"0.1234568", "cjom"},
+                  {"0.7654321", "cjom"}, {"123.4568", "cjom"},  {"234.5679", "cjom"}, {"7.654321", "cjom"},
+                  {"3.333333", "cjom"},  {"0.3456789", "cjom"}, {"44.44444", "cj"},   {"55.55556", "cj"},
+                  {"1.111111", "cj"},    {"0.6666667", "c"},    {"9.876543", "cj"}};
+    const sk_sighting seen = {.track = 3,
+                              .x = 44.44444444,
+                              .y = 55.55555555,
+                              .heading = 1.1111111,
+                              .certainty = 0.66666666,
+                              .uncertainty = 9.87654321};
+    sk_keypoint points[2] = {{123.456789f, 234.567891f, 0.765432123f}, {NAN, NAN, 0}};
+    sk_found item = {.has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
+                     .score = 0.123456789f,
+                     .box = {1.23456789f, 2.34567891f, 11.2345678f, 32.3456789f},
+                     .obb = {20.1234567f, 5.12345678f, 7.65432109f, 3.33333333f, 0.345678912f},
+                     .track_id = 3};
+    sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 2, .keypoints = points};
+    const sk_result_frame frame = {.source = "in.mp4",
+                                   .index = 0,
+                                   .time = 1.23456789,
+                                   .width = 640,
+                                   .height = 480,
+                                   .instances = &all,
+                                   .sightings = &seen};
+    for (int f = 0; f < 5; f++) {
+        sk_error err = {0};
+        sk_run_header h = header();
+        sk_sink *sink = NULL;
+        char path[4400], beside[4500] = "", whole[1 << 14];
+        h.tracked = true;
+        h.has |= SK_HAS_OBB;
+        snprintf(path, sizeof path, "%s/digits-%s", test_folder(), formats[f]);
+        assert_ok(sk_sink_find(formats[f])->open(path, &h, &sink, &err), &err);
+        assert_ok(sink->write(sink, &frame, &err), &err);
+        assert_ok(sink->close(sink, &err), &err);
+        if (f == 4) {
+            strcat(path, "/in_1.txt");
+            assert_string_equal(slurp(path), "0 0.0361867 0.0166423 0.0379515 0.0101087 0.0266991 0.00470542 "
+                                             "0.0249343 0.0112391 0.192901 0.488683 0.765432 0 0 0 3\n");
+            continue;
+        }
+        strncpy(whole, slurp(path), sizeof whole - 1);
+        whole[sizeof whole - 1] = '\0';
+        if (f == 2) {
+            char *list = sk_path_with_extension(path, "_results.json");
+            snprintf(beside, sizeof beside, "%s", list);
+            sk_free(list);
+            strncat(whole, slurp(beside), sizeof whole - strlen(whole) - 1);
+        }
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            if (!strchr(wanted[i].in, "cjom"[f]))
+                continue;
+            const char *at = strstr(whole, wanted[i].seven);
+            if (!at || (at[strlen(wanted[i].seven)] >= '0' && at[strlen(wanted[i].seven)] <= '9'))
+                fail_msg("%s lacks %s: %s", formats[f], wanted[i].seven, whole);
+        }
+        if (f < 2)
+            assert_non_null(strstr(whole, "1.234568")); /* seconds, to a millionth */
+    }
+}
+
+/* The line that says what ran: models, what computed in their place, on one line whatever a path holds, and cut where room ends. */
+static void the_line_of_a_run(void **state)
+{
+    (void)state;
+    sk_run_header h = header();
+    char line[2048], small[300];
+    h.n_models = 2;
+    h.model_paths[1] = "two\nlines\r.pt";
+    h.model_hashes[1] = "fedcba9876543210ffff";
+    h.n_files = 2;
+    h.files[0] = (sk_run_file){0, "m.engine", "00112233445566778899"};
+    h.files[1] = (sk_run_file){1, "", "aabbccddeeff00112233"};
+    const char *whole =
+        "skitter 0; 2026-01-01T00:00:00Z; runtime cpu (requested cpu); device test; precision f32; "
+        "conf 0.25; model m.pt sha256 0123456789abcdef; model two lines .pt sha256 "
+        "fedcba9876543210; computed by m.engine sha256 0011223344556677; computed by a file in "
+        "memory sha256 aabbccddeeff0011";
+    assert_string_equal(sk_run_header_line(&h, line, sizeof line), whole);
+    for (size_t room = 1; room < sizeof small; room++) {
+        memset(small, 'x', sizeof small);
+        assert_ptr_equal(sk_run_header_line(&h, small, room), small);
+        assert_int_equal(strlen(small), room - 1 < strlen(whole) ? room - 1 : strlen(whole));
+        assert_memory_equal(small, whole, strlen(small));
+    }
+}
+
+/* A frame that is read back is of this run where its numbers can be. */
+static void frames_that_fit(void **state)
+{
+    (void)state;
+    sk_run_header h = header();
+    sk_result_frame frame = *frame_number(1);
+    sk_found *in = &frame.instances->items[0];
+    assert_true(sk_run_header_fits(&h, &frame));
+    static const struct {
+        int32_t number;
+        bool fits;
+    } numbers[] = {{-2, false}, {-1, true}, {0, true}, {1 << 24, true}, {(1 << 24) + 1, false}};
+    for (int i = 0; i < 5; i++) {
+        in->class_id = numbers[i].number;
+        assert_int_equal(sk_run_header_fits(&h, &frame), numbers[i].fits);
+        in->class_id = 0;
+        in->track_id = numbers[i].number;
+        assert_int_equal(sk_run_header_fits(&h, &frame), numbers[i].fits);
+        in->track_id = -1;
+    }
+    frame.width = -1;
+    assert_false(sk_run_header_fits(&h, &frame));
+    frame.width = 0, frame.height = -1;
+    assert_false(sk_run_header_fits(&h, &frame));
+    frame.height = 0;
+    assert_true(sk_run_header_fits(&h, &frame));
+    frame.index = -1;
+    assert_false(sk_run_header_fits(&h, &frame));
+    frame.index = 0;
+    h.n_keypoints = 3;
+    assert_false(sk_run_header_fits(&h, &frame));
+    frame = *frame_number(0);
+    assert_true(sk_run_header_fits(&h, &frame)); /* of nobody, no keypoints are missing */
+}
+
+/* What each format is: which file, which may go to standard output, which wait for each other, which need no shapes. */
+static void what_formats_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *file, *beside;
+        bool lines, takes_turns, no_shapes;
+    } wanted[] = {{"csv", "results.csv", NULL, true, false, true},
+                  {"jsonl", "results.jsonl", NULL, true, false, true},
+                  {"slp", "results.slp", NULL, false, true, false},
+                  {"analysis", "results.analysis.h5", NULL, false, true, false},
+                  {"coco", "results.coco.json", "results.coco_results.json", false, false, false},
+                  {"labels", "labels/", NULL, false, false, true},
+                  {"labels-conf", "labels-conf/", NULL, false, false, true},
+                  {"mot", "results.mot.txt", NULL, true, false, false},
+                  {"mcap", "results.mcap", NULL, false, false, false},
+                  {"db3", "results.db3", NULL, false, false, false},
+                  {"rosbag2", "rosbag2/", NULL, false, false, false},
+                  {"tracks", "tracks.csv", NULL, false, false, true},
+                  {"final", "tracks_final.csv", NULL, false, false, true},
+                  {"raw", NULL, NULL, false, false, true}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const sk_sink_kind *kind = sk_sink_find(wanted[i].name);
+        assert_non_null(kind);
+        if (wanted[i].file)
+            assert_string_equal(kind->file, wanted[i].file);
+        if (wanted[i].beside)
+            assert_string_equal(kind->beside, wanted[i].beside);
+        assert_true(kind->lines == wanted[i].lines && kind->takes_turns == wanted[i].takes_turns &&
+                    kind->no_shapes == wanted[i].no_shapes && kind->help[0]);
+    }
+}
+
+static void formats_are_found_by_name(void **state)
+{
+    (void)state;
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++)
+        assert_ptr_equal(sk_sink_find((*kind)->name), *kind);
+    for (const sk_sink_kind *const *kind = sk_sink_track_kinds; *kind; kind++)
+        assert_ptr_equal(sk_sink_find((*kind)->name), *kind);
+    assert_null(sk_sink_find("cs"));
+    assert_null(sk_sink_find(""));
+    sk_run_header h = header();
+    sk_error err = {0};
+    assert_ok(sk_run_header_needs_shapes(&h, "x", &err), &err);
+    h.has = 0;
+    assert_int_equal(sk_run_header_needs_shapes(&h, "x", &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "format x holds boxes or keypoints, and this model says what whole "
+                                        "pictures show; there are csv, jsonl, labels, labels-conf"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rate_is_the_one_that_was_given),
+        cmocka_unit_test(digits_of_every_format),
+        cmocka_unit_test(the_line_of_a_run),
+        cmocka_unit_test(frames_that_fit),
+        cmocka_unit_test(what_formats_are),
+        cmocka_unit_test(formats_are_found_by_name),
         cmocka_unit_test(mot_has_a_line_a_track),
         cmocka_unit_test(csv_has_a_row_an_instance),
         cmocka_unit_test(jsonl_has_a_line_a_frame),

@@ -44,17 +44,17 @@ static void contexts_are_known(void **state)
     static const struct {
         const char *model, *backend, *variant;
         uint64_t hash;
-    } cases[] = {{"sleap_bottomup", "cpu", NULL, 0x41511dfdb767fa88},
-                 {"sleap_single", "cuda", NULL, 0x8a8c86a7f55b8108},
-                 {"sleap_topdown", "tensorrt", NULL, 0x5601cc9f4745776a},
-                 {"sleap_track", "onnx", NULL, 0x8d7deb76fcb291a6},
-                 {"yolo", "cpu", NULL, 0x1ce69b603a182c73},
-                 {"yolo_obb", "cuda", NULL, 0xdd26f0a4c03e73e3},
-                 {"yolo_obb_track", "openvino", NULL, 0x4deb0415da361405},
-                 {"yolo_pose", "tensorrt", NULL, 0xa2384c380659a59c},
-                 {"yolo_pose_track", "cpu", NULL, 0xb7ca24d8212a9d3c},
-                 {"yolo_track", "onnx", NULL, 0xe1a0d8f49ee10bee},
-                 {"flies", "cpu", NULL, 0x0aad7243d79998a8}};
+    } cases[] = {{"sleap_bottomup", "cpu", NULL, 0xea296ff74b927350},
+                 {"sleap_single", "cuda", NULL, 0x9a8c6e5dfcb5bd19},
+                 {"sleap_topdown", "tensorrt", NULL, 0x6c10ea8bc8642576},
+                 {"sleap_track", "onnx", NULL, 0xcca32f5824cf74c1},
+                 {"yolo", "cpu", NULL, 0x4b78159c483ac190},
+                 {"yolo_obb", "cuda", NULL, 0xbce348e52e2f4689},
+                 {"yolo_obb_track", "openvino", NULL, 0x54f97cf289ced20c},
+                 {"yolo_pose", "tensorrt", NULL, 0xbe7bbd044695f9f0},
+                 {"yolo_pose_track", "cpu", NULL, 0xeca6151293500957},
+                 {"yolo_track", "onnx", NULL, 0xc1f5aae7ab08ad92},
+                 {"flies", "cpu", NULL, 0x95746956ed966ca1}};
     sk_catalogue *catalogue = NULL;
     sk_error err = {0};
     bool same = true;

@@ -61,7 +61,7 @@ static void what_cannot_be_is_told(void **state)
         {"confidence_threshold:=often", "'often' is not a number from 0 to 1"},
         {"max_detections:=2.5", "'2.5' is not a whole number from 1 to 30000"},
         {"qos_reliability:=sometimes", "'sometimes' is not one of best_effort, reliable"},
-        {"precision:=f8", "is not one of f32, tf32, f16, bf16, i8, fp32, fp16, half, int8, or empty"},
+        {"precision:=f8", "is not one of f32, tf32, f16, bf16, i8, fp8, fp32, fp16, half, int8, or empty"},
         {"classes:=[a]", "is not a list of whole numbers"},
         {"classes:=3", "classes: '3' is not a list of whole numbers"},
         {"publish_annotated:=maybe", "true or false"},

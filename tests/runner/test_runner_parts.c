@@ -225,12 +225,64 @@ static void test_timeline(void **state)
     sk_timeline_row_close(&off);
 }
 
+/* How far from what nothing rounds, in parts of how far the known one is. */
+static void test_compare_rounding(void **state)
+{
+    (void)state;
+    float plain[60], rounded[60], ours[60];
+    for (int i = 0; i < 60; i++) {
+        plain[i] = 0.5f * (float)i;
+        rounded[i] = plain[i] + (i % 2 ? 0.25f : -0.25f);
+        ours[i] =
+            plain[i] - (i % 2 ? 0.25f : -0.25f); /* each to the other side: uncorrelated roundings, as far */
+    }
+    assert_true(fabs(sk_compare_rounding(ours, rounded, plain, 60) - 1) < 1e-6);
+    assert_true(sk_compare_rounding(plain, rounded, plain, 60) == 0);
+    for (int i = 0; i < 60; i++)
+        ours[i] = plain[i] + 0.75f;
+    assert_true(fabs(sk_compare_rounding(ours, rounded, plain, 60) - 3) < 1e-6);
+    /* squares count: one of sixty that is off by 15 is as far as all by 15 / sqrt(60) */
+    memcpy(ours, plain, sizeof ours);
+    ours[7] -= 15;
+    assert_true(fabs(sk_compare_rounding(ours, rounded, plain, 60) - 15 / sqrt(60) / 0.25) < 1e-4);
+    /* Where nothing was rounded, a millionth of the largest value is no difference, and a thousandth is one. */
+    for (int i = 0; i < 60; i++)
+        ours[i] = plain[i] + 1.5e-5f;
+    assert_true(sk_compare_rounding(ours, plain, plain, 60) < 2);
+    for (int i = 0; i < 60; i++)
+        ours[i] = plain[i] + 0.03f;
+    assert_true(sk_compare_rounding(ours, plain, plain, 60) > 500);
+    /* Not a number, or infinite, on both sides is agreement. */
+    memcpy(ours, plain, sizeof ours);
+    plain[3] = ours[3] = NAN;
+    plain[4] = ours[4] = INFINITY;
+    assert_true(sk_compare_rounding(ours, rounded, plain, 60) == 0);
+    ours[4] = -INFINITY;
+    assert_true(isinf(sk_compare_rounding(ours, rounded, plain, 60)));
+    ours[4] = INFINITY;
+    ours[3] = 1;
+    assert_true(isinf(sk_compare_rounding(ours, rounded, plain, 60)));
+    assert_true(sk_compare_rounding(ours, rounded, plain, 0) == 0);
+    /* Six channels of ten places, one class: boxes, scores and the rest each for itself, of which the worst counts. */
+    for (int part = 0; part < 3; part++) {
+        static const int from[] = {0, 40, 50, 60};
+        for (int i = 0; i < 60; i++) {
+            const float off = i < 40 ? 8 : 0.25f; /* boxes round by much more */
+            plain[i] = (float)i;
+            rounded[i] = plain[i] + off;
+            ours[i] = plain[i] - (i >= from[part] && i < from[part + 1] ? 3 * off : off);
+        }
+        assert_true(fabs(sk_compare_rounding_dense(ours, rounded, plain, 6, 10, 1) - 3) < 1e-5);
+    }
+    assert_true(fabs(sk_compare_rounding_dense(ours, rounded, plain, 5, 10, 9) - 1) < 1e-5); /* no rest */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histogram),     cmocka_unit_test(test_compare),
         cmocka_unit_test(test_compare_dense), cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_compare_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

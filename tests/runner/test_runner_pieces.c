@@ -255,6 +255,41 @@ static void shapes_of_inputs(void **state)
     assert_non_null(strstr(err.message, "no compute runtime is called 'zebra'; there are: cpu"));
     assert_int_equal(sk_net_engine("mps", &found, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'mps' cannot be used here"));
+    assert_ok(sk_net_engine(" CPU", &found, &err), &err); /* a name as people write it */
+    assert_ptr_equal(found, &sk_engine_cpu);
+}
+
+/* What cannot be opened is told with the model's path, and with the runtime's name once that was asked. */
+static void what_cannot_be_opened_is_named(void **state)
+{
+    (void)state;
+    sk_session *session = NULL;
+    sk_error err = {0};
+    sk_session_settings s = sk_session_defaults();
+    char words[700];
+    sk_model broken = *model;
+    broken.truncated = true;
+    assert_int_equal(sk_net_open(&broken, &sk_engine_cpu, 1, 32, 32, &s, &session, &err), SK_ERR_FORMAT);
+    snprintf(words, sizeof words, "%s: the file is cut off and cannot be run; fetch it again", model->path);
+    assert_string_equal(err.message, words);
+    broken.truncated = false;
+    broken.graph = NULL;
+    assert_int_equal(sk_net_open(&broken, &sk_engine_cpu, 1, 32, 32, &s, &session, &err), SK_ERR_FORMAT);
+    assert_string_equal(err.message, words);
+    s.precision = SK_PRECISION_I8;
+    assert_int_equal(sk_net_open(model, &sk_engine_cpu, 1, 32, 32, &s, &session, &err), SK_ERR_ARG);
+    snprintf(words, sizeof words, "%s: is not in eight bits (i8)", model->path);
+    assert_ptr_equal(strstr(err.message, words), err.message);
+    assert_int_equal(sk_net_open(model, &sk_engine_cpu, 1, 33, 32, NULL, &session, &err), SK_ERR_MISMATCH);
+    s = sk_session_defaults();
+    snprintf(s.options, sizeof s.options, "nonsense=1");
+    assert_int_not_equal(sk_net_open(model, &sk_engine_cpu, 1, 32, 32, &s, &session, &err), SK_OK);
+    assert_null(session);
+    snprintf(words, sizeof words, "%s on cpu: ", model->path);
+    assert_ptr_equal(strstr(err.message, words), err.message);
+    assert_ok(sk_net_open(model, &sk_engine_cpu, 1, 32, 32, NULL, &session, &err), &err);
+    assert_string_equal(session->engine->name, "cpu");
+    sk_session_close(&session);
 }
 
 int main(void)
@@ -265,6 +300,7 @@ int main(void)
         cmocka_unit_test(verdicts_name_the_worst),
         cmocka_unit_test(sizes_that_a_model_takes),
         cmocka_unit_test(shapes_of_inputs),
+        cmocka_unit_test(what_cannot_be_opened_is_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -128,6 +128,42 @@ static void only_so_many_checks_are_kept(void **state)
     assert_tidy();
 }
 
+/* What was moved to the cache for another size: one that is not what its record says is made again where nobody vouches for the
+ * record, and is an error where this user's own skitter does. */
+static void a_variant_is_believed_by_its_seal(void **state)
+{
+    (void)state;
+    for (int believed = 0; believed < 2; believed++) {
+        set_up(NULL);
+        sk_artifact_wish small = wish_for(model), large = small;
+        sk_error err = {0};
+        large.key.height = large.key.width = 960;
+        assert_int_equal(obtain(&small, artifact), 1);
+        assert_int_equal(obtain(&large, artifact), 1); /* the small one lies in the cache now */
+        assert_int_equal(obtain(&small, NULL), 0);
+        if (!believed) { /* another key: no seal is this user's */
+            char key[600];
+            path_in(key, sizeof key, "cache/artifacts/.seal");
+            assert_int_equal(unlink(key), 0);
+        }
+        script s = {.bad = true, .remake = true};
+        sk_artifact a = {0};
+        small.library = "1.31.0"; /* which has not compared it yet */
+        const sk_status status = obtain_with(&small, &s, &a, &err);
+        if (believed) {
+            assert_int_equal(status, SK_ERR_MISMATCH);
+            assert_non_null(strstr(err.message, "its answers differ"));
+            assert_null(a.bytes);
+            assert_false(s.making);
+        } else {
+            assert_ok(status, &err);
+            assert_true(s.making && s.checks == 2);
+            assert_string_equal(a.path, artifact);
+        }
+        sk_artifact_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup(keys_of_others_are_no_keys, set_up),
         cmocka_unit_test_setup(texts_without_a_place_for_it_stay, set_up),
         cmocka_unit_test_setup(only_so_many_checks_are_kept, set_up),
+        cmocka_unit_test_setup(a_variant_is_believed_by_its_seal, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,6 +383,55 @@ static void comparisons(void **state)
     assert_int_equal(sk_parity_judge(&p, SK_PRECISION_F32, &err), SK_ERR_MISMATCH);
 }
 
+/* Eight bits: answers that part are right where both are as far from f32, and wrong where one is much farther. */
+static void comparisons_in_eight_bits(void **state)
+{
+    (void)state;
+    enum {
+        ANCHORS = 50,
+        ROWS = 7,
+        ALL = 2 * ROWS * ANCHORS
+    }; /* two pictures; 4 of box, 2 classes, an angle */
+    static float plain[ALL], want[ALL], got[ALL];
+    sk_error err = {0};
+    sk_tensor p = {.dtype = SK_DTYPE_F32, .shape = sk_shape_of(3, 2, ROWS, ANCHORS), .data = plain}, w = p,
+              g = p;
+    w.data = want;
+    g.data = got;
+    sk_model model = {.n_outputs = 1, .n_classes = 2};
+    model.outputs[0].kind = SK_OUTPUT_YOLO;
+    uint32_t noise = 1;
+    for (int i = 0; i < ALL; i++) {
+        const int row = i / ANCHORS % ROWS;
+        const float step = row < 4 ? 2 : 0.01f;
+        noise = noise * 1664525u + 1013904223u;
+        plain[i] = row < 4 ? (float)(i % ANCHORS) * 10
+                           : 0.01f * (float)(i % 3); /* scores say almost the same everywhere */
+        want[i] = plain[i] + (noise >> 31 ? step : -step);
+        got[i] = plain[i] + (noise >> 30 & 1 ? step : -step);
+    }
+    sk_parity parity = sk_parity_compare(&g, &w, 1, &model);
+    assert_true(parity.pcc < 0.7 && parity.rounding == 0);
+    assert_int_equal(sk_parity_judge(&parity, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+    sk_parity_compare_rounding(&g, &w, &p, 1, &model, &parity);
+    assert_true(fabs(parity.rounding - 1) < 1e-3);
+    assert_ok(sk_parity_judge_rounding(&parity, SK_PRECISION_I8, &err), &err);
+    assert_int_equal(sk_parity_judge_rounding(&parity, SK_PRECISION_F16, &err), SK_ERR_MISMATCH);
+    for (int i = 0; i < ANCHORS; i++) /* one class of the second picture is another's */
+        got[(ROWS + 5) * ANCHORS + i] = (float)(i % 2);
+    parity = sk_parity_compare(&g, &w, 1, &model);
+    sk_parity_compare_rounding(&g, &w, &p, 1, &model, &parity);
+    assert_int_equal(sk_parity_judge_rounding(&parity, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "times as far from f32"));
+    model.outputs[0].kind = SK_OUTPUT_CONFMAPS; /* as one: boxes drown it */
+    parity.rounding = 0;
+    sk_parity_compare_rounding(&g, &w, &p, 1, &model, &parity);
+    assert_ok(sk_parity_judge_rounding(&parity, SK_PRECISION_I8, &err), &err);
+    p.shape = sk_shape_of(3, 2, ANCHORS, ROWS);
+    sk_parity_compare_rounding(&g, &w, &p, 1, &model, &parity);
+    assert_int_equal(sk_parity_judge_rounding(&parity, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+}
+
 /* The description before an engine's bytes, as Ultralytics writes and reads it. */
 static void engine_files(void **state)
 {
@@ -497,6 +546,7 @@ int main(void)
         cmocka_unit_test_setup(almost_the_same_weights_are_not_used, set_up),
         cmocka_unit_test_setup(an_onnx_model_runs_as_it_is, set_up),
         cmocka_unit_test_setup(comparisons, set_up),
+        cmocka_unit_test_setup(comparisons_in_eight_bits, set_up),
         cmocka_unit_test_setup(engine_files, set_up),
         cmocka_unit_test_setup(out_of_memory, set_up),
     };

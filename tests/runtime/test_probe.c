@@ -69,6 +69,24 @@ static sk_status boast(sk_engine_probe *out, sk_error *err)
     return SK_OK;
 }
 
+/* Texts with what would spoil a terminal or a table, and a library that it names by its path. */
+static sk_status dirty(sk_engine_probe *out, sk_error *err)
+{
+    SK_TRY(sk_engine_reference.probe(out, err));
+    snprintf(out->version, sizeof out->version, "1.\x01\x7f~2");
+    snprintf(out->detail, sizeof out->detail, "/lib/of\nits own.so");
+    out->n_devices = 2;
+    snprintf(out->devices[0].name, sizeof out->devices[0].name, "one\tdevice");
+    snprintf(out->devices[1].name, sizeof out->devices[1].name, "another \xc3\xa4");
+    return SK_OK;
+}
+
+static sk_status refuse_badly(sk_engine_probe *out, sk_error *err)
+{
+    (void)out;
+    return sk_fail(err, SK_ERR_RUNTIME, "bad\x1b[31m news\r");
+}
+
 static sk_status wait_and_spoil(sk_session *session, int32_t slot, void **outputs, sk_error *err)
 {
     SK_TRY(sk_engine_reference.wait(session, slot, outputs, err));
@@ -117,8 +135,9 @@ static const sk_engine *find(const char *name)
     static const struct {
         const char *name;
         sk_status (*probe)(sk_engine_probe *, sk_error *);
-    } fakes[] = {{"crash", crash}, {"hang", hang},   {"leave", leave}, {"refuse", refuse},
-                 {"lack", lack},   {"boast", boast}, {"noisy", noisy}};
+    } fakes[] = {{"crash", crash},   {"hang", hang},   {"leave", leave},
+                 {"refuse", refuse}, {"lack", lack},   {"boast", boast},
+                 {"noisy", noisy},   {"dirty", dirty}, {"refuse badly", refuse_badly}};
     for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++)
         if (strcmp(name, fakes[i].name) == 0) {
             engine.probe = fakes[i].probe;
@@ -183,6 +202,47 @@ static void test_boast_is_cut_to_size(void **state)
     assert_int_equal(row.n_devices, SK_ENGINE_MAX_DEVICES);
     assert_true(strlen(row.version) < sizeof row.version);
     assert_true(strlen(row.devices[SK_ENGINE_MAX_DEVICES - 1]) < sizeof row.devices[0]);
+}
+
+static void test_texts_are_made_clean(void **state)
+{
+    (void)state;
+    sk_probe_row row = probe_with("dirty", 60000);
+    assert_true(row.available);
+    assert_string_equal(row.version, "1.  ~2");
+    assert_string_equal(row.library, "/lib/of its own.so");
+    assert_int_equal(row.n_devices, 2);
+    assert_string_equal(row.devices[0], "one device");
+    assert_string_equal(row.devices[1], "another \xc3\xa4");
+    assert_string_equal(row.reason, "a test convolution ran and was right");
+    assert_string_equal(row.remedy, "");
+    row = probe_with("refuse badly", 60000);
+    assert_string_equal(row.reason, "bad [31m news ");
+    assert_string_equal(row.library, "");
+    row = probe_with("reference", 60000); /* its detail is no path */
+    assert_true(row.available);
+    assert_string_equal(row.library, "");
+    row = probe_with("nobody", 60000);
+    assert_false(row.available);
+    assert_string_equal(row.reason, "there is no engine 'nobody' in this program");
+}
+
+/* Without the vendor's driver no library helps: that is the reason that is told. */
+static void test_the_machine_comes_first(void **state)
+{
+    (void)state;
+    static const sk_runtime both[] = {SK_RUNTIME_ONNX_CUDA, SK_RUNTIME_ONNX_ROCM};
+    for (int i = 0; i < 2; i++) {
+        sk_probe_row row = {0}, machine = {0};
+        const bool there = sk_probe_machine(both[i], &machine);
+        sk_probe_one(both[i], true, &row);
+        assert_int_equal(row.runtime, both[i]);
+        if (there)
+            continue; /* a machine with a GPU says what its library is like */
+        assert_false(row.available);
+        assert_string_equal(row.reason, machine.reason);
+        assert_string_equal(row.remedy, machine.remedy);
+    }
 }
 
 static void test_lie_is_found_out(void **state)
@@ -351,6 +411,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_leave),
         cmocka_unit_test(test_refuse_and_lack),
         cmocka_unit_test(test_boast_is_cut_to_size),
+        cmocka_unit_test(test_texts_are_made_clean),
+        cmocka_unit_test(test_the_machine_comes_first),
         cmocka_unit_test(test_lie_is_found_out),
         cmocka_unit_test(test_honest_engines),
         cmocka_unit_test(test_all_at_once),

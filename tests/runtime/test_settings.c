@@ -27,16 +27,18 @@ static void put(const char *folder, const char *name, const char *text)
     assert_ok(sk_file_replace(path, text, strlen(text), &err), &err);
 }
 
-static char *get(const char *folder, const char *name)
+/* The text of a file, up to the next call. */
+static const char *get(const char *folder, const char *name)
 {
-    static char *text;
+    static char kept[4096];
     sk_error err = {0};
-    size_t bytes;
-    char path[1200];
-    sk_free(text);
+    size_t bytes = 0;
+    char path[1200], *text = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_ok(sk_file_read(path, 65536, &text, &bytes, &err), &err);
-    return text;
+    assert_ok(sk_file_read(path, sizeof kept - 1, &text, &bytes, &err), &err);
+    memcpy(kept, text, bytes + 1);
+    sk_free(text);
+    return kept;
 }
 
 static void drop(const char *folder, const char *name)
@@ -139,7 +141,7 @@ static void test_save_keeps_the_rest(void **state)
         "{\"a\": [1, 2.5, null, true], \"compute_runtime\": \"cpu\", \"b\": {\"c\": \"ü\"}}");
     assert_ok(sk_runtime_setting_save(NULL, SK_RUNTIME_OPENVINO, &err), &err);
     expect(NULL, SK_SETTING_USER, "openvino");
-    char *text = get(config, "skitter.json");
+    const char *text = get(config, "skitter.json");
     assert_non_null(strstr(text, "2.5"));
     assert_non_null(strstr(text, "\"c\": \"ü\""));
     assert_null(strstr(text, "\"cpu\""));
@@ -333,7 +335,6 @@ static void test_reset_waits_for_the_run(void **state)
 
 int main(void)
 {
-    test_keeps_memory = true; /* the text of the file that was read last */
     sk_error err;
     snprintf(config, sizeof config, "%s/config", test_folder());
     snprintf(cache, sizeof cache, "%s/cache", test_folder());

@@ -27,6 +27,16 @@ static const known_scene known_scenes[] = {
     {{SK_SPECIES_FISH, 9, 320, 240, 30.0, 24, 0, 2, false}, 8, 30, 0x6ad1db33c29a402b},
     {{SK_SPECIES_MIXED, 9, 320, 240, 30.0, 25, 0, 0, true}, 8, 30, 0x9e2a05f84bb083d5},
     {{SK_SPECIES_MIXED, 30, 322, 242, 30.0, 26, SK_BEHAVE_ALL, 3, true}, 8, 30, 0x6cc8d24419c3ee12},
+    /* long lives in narrow places: what seldom happens does */
+    {{SK_SPECIES_FISH, 14, 200, 120, 30.0, 31, SK_BEHAVE_ALL, 2, true}, 5, 400, 0xa6181ff8f916c56e},
+    {{SK_SPECIES_FLY, 20, 160, 160, 60.0, 32, SK_BEHAVE_ALL, 1, true}, 5, 400, 0xd94b3121d45fd858},
+    {{SK_SPECIES_MOUSE, 7, 240, 100, 15.0, 33, SK_BEHAVE_ALL, 3, false}, 5, 400, 0x7d9dba4011695f3b},
+    {{SK_SPECIES_MIXED, 2, 150, 110, 30.0, 34, SK_BEHAVE_FOLLOW | SK_BEHAVE_CHASE, 1, true},
+     5,
+     400,
+     0x0c8606b389d6c314},
+    {{SK_SPECIES_MIXED, 1, 130, 70, 25.0, 35, SK_BEHAVE_ALL, 1, true}, 5, 400, 0x5c4cc16426004af6},
+    {{SK_SPECIES_MIXED, 40, 400, 90, 100.0, 36, SK_BEHAVE_HUDDLE, 2, true}, 5, 400, 0x30e3811c07142a8d},
 };
 #define KNOWN_SCENES ((int)(sizeof known_scenes / sizeof *known_scenes))
 

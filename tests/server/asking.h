@@ -35,10 +35,10 @@ static inline int open_asked(void **state)
     setenv("SKITTER_CONFIG_DIR", place("config"), 1);
     setenv("SKITTER_CACHE_DIR", place("cache"), 1);
     unsetenv("SKITTER_COMPUTE_RUNTIME");
-    mkdir(place("root"), 0700);
+    mkdir(place("top"), 0700);
     mkdir(place("outside"), 0700);
     static char root[1024];
-    snprintf(root, sizeof root, "%s", place("root"));
+    snprintf(root, sizeof root, "%s", place("top"));
     static const char *folders[] = {root};
     sk_server_settings s = {.folders = folders,
                             .n_folders = 1,

@@ -50,7 +50,7 @@ static void contains(const char *target, int code, const char *wanted)
 static void topics_are_offered(void **state)
 {
     (void)state;
-    write_bag(place("root/two.mcap"));
+    write_bag(place("top/two.mcap"));
     contains("/api/v1/probe?path=two.mcap", 200, "\"frames\":5");
     contains("/api/v1/probe?path=two.mcap", 200, "\"topic\":\"/left/image_raw\"");
     contains("/api/v1/probe?path=two.mcap", 200,
@@ -63,7 +63,7 @@ static void pictures_are_those_of_the_topic(void **state)
 {
     char *left = NULL, *right = NULL;
     (void)state;
-    write_bag(place("root/two.mcap"));
+    write_bag(place("top/two.mcap"));
     assert_int_equal(get("/api/v1/frame?source=two.mcap&n=1&topic=/left/image_raw", &left), 200);
     assert_int_equal(get("/api/v1/frame?source=two.mcap&n=1&topic=/right/image_raw", &right), 200);
     assert_int_equal(get("/api/v1/frame?source=two.mcap&n=4&topic=/left/image_raw", NULL), 200);
@@ -77,15 +77,15 @@ static void results_show_the_topic_they_are_of(void **state)
 {
     char line[4096], target[4096];
     (void)state;
-    write_bag(place("root/two.mcap"));
+    write_bag(place("top/two.mcap"));
     snprintf(line, sizeof line,
              "cd '%s' && '%s' track two.mcap --topic /right/image_raw --detector background -o run "
              "--no-report -q",
-             place("root"), getenv("SKITTER_TEST_BINARY"));
+             place("top"), getenv("SKITTER_TEST_BINARY"));
     assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
-    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=2", place("root/run"));
+    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=2", place("top/run"));
     assert_int_equal(get(target, NULL), 200);
-    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=4", place("root/run"));
+    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=4", place("top/run"));
     assert_int_equal(get(target, NULL), 404); /* the left camera has five images, the right one three */
 }
 
@@ -96,7 +96,7 @@ static void a_background_is_tried_on_the_topic(void **state)
                                    "\"topic\":\"/right/image_raw\"}}";
     char body[512];
     (void)state;
-    write_bag(place("root/two.mcap"));
+    write_bag(place("top/two.mcap"));
     snprintf(body, sizeof body, settings, 2);
     assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/test-frame", .body = body}, NULL),
                      200);

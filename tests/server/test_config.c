@@ -36,8 +36,8 @@ static void test_of_hydra_suite(void **state)
 {
     (void)state;
     char json[4096], *text = NULL;
-    put_file("root/a.mp4", "x");
-    put_file("root/boxes.pt", "x");
+    put_file("top/a.mp4", "x");
+    put_file("top/boxes.pt", "x");
     put_file("outside/pose.pt", "x");
     snprintf(json, sizeof json,
              "{\"file_path\":\"%s\",\"yolo_obb_direct_model_path\":\"boxes.pt\",\"enable_pose_extractor\":"
@@ -47,9 +47,9 @@ static void test_of_hydra_suite(void **state)
              "\"dataset_class_name\":\"mouse\",\"roi_shapes\":[{\"type\":\"circle\",\"params\":[50,60,40],"
              "\"mode\":\"include\"},"
              "{\"type\":\"polygon\",\"params\":[[1,2],[30,2],[30,40.5]],\"mode\":\"exclude\"}]}",
-             place("root/a.mp4"), place("outside/pose.pt"));
-    put_file("root/hydra.json", json);
-    assert_int_equal(load("root/hydra.json", &text), 200);
+             place("top/a.mp4"), place("outside/pose.pt"));
+    put_file("top/hydra.json", json);
+    assert_int_equal(load("top/hydra.json", &text), 200);
     expect(text, "\"whole\":false");
     expect(text, "a.mp4\"]");
     expect(text, "boxes.pt\"]");
@@ -62,25 +62,25 @@ static void test_of_hydra_suite(void **state)
     assert_null(strstr(strstr(text, "\"model\":["), "outside/pose.pt\"]"));
     sk_free(text);
     assert_int_equal(load("outside/none.json", NULL), 403);
-    put_file("root/broken.json", "{\"gate\":");
-    assert_int_equal(load("root/broken.json", NULL), 422);
+    put_file("top/broken.json", "{\"gate\":");
+    assert_int_equal(load("top/broken.json", NULL), 422);
 }
 
 static void test_saved_and_read_again(void **state)
 {
     (void)state;
     char settings[2048], *text = NULL;
-    put_file("root/a.mp4", "x");
-    put_file("root/boxes.pt", "x");
+    put_file("top/a.mp4", "x");
+    put_file("top/boxes.pt", "x");
     snprintf(settings, sizeof settings,
              "{\"source\":[\"%s\"],\"model\":[\"%s\"],\"conf\":0.25,\"online\":true,\"frames\":\"0:20\","
              "\"roi\":[\"1,2,3,4\"],"
              "\"set\":{\"gate\":3.5}}",
-             place("root/a.mp4"), place("root/boxes.pt"));
-    assert_int_equal(save("root/mine.json", settings, false, &text), 200);
-    expect(text, "root/mine.json");
+             place("top/a.mp4"), place("top/boxes.pt"));
+    assert_int_equal(save("top/mine.json", settings, false, &text), 200);
+    expect(text, "top/mine.json");
     sk_free(text);
-    assert_int_equal(load("root/mine.json", &text), 200);
+    assert_int_equal(load("top/mine.json", &text), 200);
     expect(text, "\"whole\":true");
     expect(text, "\"conf\":0.25");
     expect(text, "\"online\":true");
@@ -88,14 +88,14 @@ static void test_saved_and_read_again(void **state)
     expect(text, "\"roi\":[\"1,2,3,4\"]");
     expect(text, "\"tracker\":{\"gate\":3.5}");
     sk_free(text);
-    assert_int_not_equal(save("root/mine.json", settings, false, NULL), 200); /* asked for, it is replaced: */
-    assert_int_equal(save("root/mine.json", settings, true, NULL), 200);
-    put_file("root/run.json", "{\"state\":\"finished\"}");
-    assert_int_not_equal(save("root/run.json", settings, true, NULL), 200); /* no other file is */
-    assert_int_not_equal(save("root/mine.txt", settings, false, NULL), 200);
+    assert_int_not_equal(save("top/mine.json", settings, false, NULL), 200); /* asked for, it is replaced: */
+    assert_int_equal(save("top/mine.json", settings, true, NULL), 200);
+    put_file("top/run.json", "{\"state\":\"finished\"}");
+    assert_int_not_equal(save("top/run.json", settings, true, NULL), 200); /* no other file is */
+    assert_int_not_equal(save("top/mine.txt", settings, false, NULL), 200);
     assert_int_equal(save("outside/mine.json", settings, false, NULL), 403);
-    assert_int_not_equal(save("root/new.json", "{\"source\":[\"/etc/passwd\"]}", false, NULL), 200);
-    assert_int_not_equal(access(place("root/new.json"), F_OK), 0);
+    assert_int_not_equal(save("top/new.json", "{\"source\":[\"/etc/passwd\"]}", false, NULL), 200);
+    assert_int_not_equal(access(place("top/new.json"), F_OK), 0);
     assert_int_not_equal(access(place("outside/mine.json"), F_OK), 0);
 }
 
@@ -105,24 +105,24 @@ static void test_no_way_out(void **state)
     (void)state;
     char body[4096], json[1024], *text = NULL;
     static const char *const wishes[] = {"", ",\"detector\":\"background\""};
-    put_file("root/a.mp4", "x");
+    put_file("top/a.mp4", "x");
     put_file("outside/pose.pt", "x");
     snprintf(json, sizeof json,
              "{\"yolo_obb_direct_model_path\":\"%s\",\"max_targets\":3,\"fps\":30,\"reference_body_size\":9}",
              place("outside/pose.pt"));
-    put_file("root/theirs.json", json);
+    put_file("top/theirs.json", json);
     snprintf(json, sizeof json, "{\"run\":{\"roi-mask\":\"%s\"}}", place("outside/pose.pt"));
-    put_file("root/ours.json", json);
+    put_file("top/ours.json", json);
     for (int i = 0; i < 4; i++) {
         snprintf(body, sizeof body,
                  "{\"command\":\"track\",\"settings\":{\"source\":[\"%s\"],\"config\":\"%s\"%s}}",
-                 place("root/a.mp4"), place(i < 2 ? "root/theirs.json" : "root/ours.json"), wishes[i % 2]);
+                 place("top/a.mp4"), place(i < 2 ? "top/theirs.json" : "top/ours.json"), wishes[i % 2]);
         const int code = ask((asking){.method = "POST", .target = "/api/v1/command", .body = body}, &text);
         if ((code == 200) != (i == 1))
             fail_msg("%s: %d %s", body, code, text);
         sk_free(text);
     }
-    assert_int_equal(load("root/ours.json", &text), 200);
+    assert_int_equal(load("top/ours.json", &text), 200);
     assert_null(strstr(text, "\"roi-mask\""));
     expect(text, "pose.pt");
     sk_free(text);

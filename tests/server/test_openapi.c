@@ -97,11 +97,11 @@ static void test_answers_have_their_shape(void **state)
 {
     (void)state;
     sk_error err = {0};
-    mkdir(place("root/folder"), 0700);
-    assert_ok(sk_file_replace(place("root/a.mp4"), "no video", 8, &err), &err);
+    mkdir(place("top/folder"), 0700);
+    assert_ok(sk_file_replace(place("top/a.mp4"), "no video", 8, &err), &err);
     char files[1200], frame[1200];
-    snprintf(files, sizeof files, "/api/v1/files?path=%s", place("root"));
-    snprintf(frame, sizeof frame, "/api/v1/frame?source=%s", place("root/a.mp4"));
+    snprintf(files, sizeof files, "/api/v1/files?path=%s", place("top"));
+    snprintf(frame, sizeof frame, "/api/v1/frame?source=%s", place("top/a.mp4"));
     shape("GET", "about", "/api/v1/about", NULL, 200);
     shape("GET", "runtimes", "/api/v1/runtimes?pipelines=sleap_pose", NULL, 200);
     shape("GET", "doctor", "/api/v1/doctor", NULL, 200);
@@ -133,24 +133,24 @@ static void test_chosen_files_have_their_shape(void **state)
     (void)state;
     sk_error err = {0};
     char target[2200], body[1200], *text = NULL;
-    mkdir(place("root/run1"), 0700);
-    assert_ok(sk_file_replace(place("root/run1/run.json"), "{}", 2, &err), &err);
-    assert_ok(sk_file_replace(place("root/b.mp4"), "no video", 8, &err), &err);
-    assert_ok(sk_file_replace(place("root/b.pt"), "no model", 8, &err), &err);
-    assert_ok(sk_file_replace(place("root/words.txt"), "/etc/passwd\n", 12, &err), &err);
+    mkdir(place("top/run1"), 0700);
+    assert_ok(sk_file_replace(place("top/run1/run.json"), "{}", 2, &err), &err);
+    assert_ok(sk_file_replace(place("top/b.mp4"), "no video", 8, &err), &err);
+    assert_ok(sk_file_replace(place("top/b.pt"), "no model", 8, &err), &err);
+    assert_ok(sk_file_replace(place("top/words.txt"), "/etc/passwd\n", 12, &err), &err);
     static const struct {
         const char *name;
         int want;
-    } files[] = {{"root/run1", 200},      {"root", 200},    {"root/b.mp4", 422}, {"root/b.pt", 422},
-                 {"root/words.txt", 200}, {"outside", 403}, {"root/none", 404}};
+    } files[] = {{"top/run1", 200},      {"top", 200},     {"top/b.mp4", 422}, {"top/b.pt", 422},
+                 {"top/words.txt", 200}, {"outside", 403}, {"top/none", 404}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(target, sizeof target, "/api/v1/probe?path=%s", place(files[i].name));
         shape("GET", "probe", target, NULL, files[i].want);
     }
     shape("GET", "probe", "/api/v1/probe", NULL, 400);
 
-    static const char *const chosen[] = {"root/run1", "root/b.pt", "root/b.mp4", "root/a.mp4", "root/b.mp4"};
-    assert_ok(sk_file_replace(place("root/a.mp4"), "no video", 8, &err), &err);
+    static const char *const chosen[] = {"top/run1", "top/b.pt", "top/b.mp4", "top/a.mp4", "top/b.mp4"};
+    assert_ok(sk_file_replace(place("top/a.mp4"), "no video", 8, &err), &err);
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
         snprintf(body, sizeof body, "{\"path\": \"%s\"}", place(chosen[i]));
         shape("POST", "recent", "/api/v1/recent", body, 200);
@@ -164,7 +164,7 @@ static void test_chosen_files_have_their_shape(void **state)
     assert_non_null(a);
     assert_true(b && b < a && !strstr(a, "b.mp4")); /* newest first, each once */
     sk_free(text);
-    assert_int_equal(unlink(place("root/a.mp4")), 0);
+    assert_int_equal(unlink(place("top/a.mp4")), 0);
     assert_int_equal(get("/api/v1/recent", &text), 200);
     assert_null(strstr(text, "a.mp4")); /* what is gone is not shown */
     sk_free(text);
@@ -181,14 +181,14 @@ static void test_the_demo_is_drawn(void **state)
     sk_error err = {0};
     assert_ok(sk_roots_add(&asked->roots, test_source("share/models"), false, &err), &err);
     setenv("SKITTER_MODELS", test_source("share/models"), 1);
-    assert_int_equal(symlink(place("outside"), place("root/skitter-demo-page")), 0);
+    assert_int_equal(symlink(place("outside"), place("top/skitter-demo-page")), 0);
     shape("POST", "demo", "/api/v1/demo", "{}", 403);
     assert_int_not_equal(stat(place("outside/scene.mp4"), &first), 0);
-    assert_int_equal(unlink(place("root/skitter-demo-page")), 0);
+    assert_int_equal(unlink(place("top/skitter-demo-page")), 0);
     shape("POST", "demo", "/api/v1/demo", "{}", 200);
-    assert_int_equal(stat(place("root/skitter-demo-page/scene.mp4"), &first), 0);
+    assert_int_equal(stat(place("top/skitter-demo-page/scene.mp4"), &first), 0);
     shape("POST", "demo", "/api/v1/demo", "{}", 200);
-    assert_int_equal(stat(place("root/skitter-demo-page/scene.mp4"), &second), 0);
+    assert_int_equal(stat(place("top/skitter-demo-page/scene.mp4"), &second), 0);
     assert_int_equal(first.st_ino, second.st_ino);
     unsetenv("SKITTER_MODELS");
 }

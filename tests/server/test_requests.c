@@ -239,7 +239,7 @@ static void kinds_of_files_and_folders(void **state)
                    {"other.txt", "folder"}};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char name[64], file[128];
-        snprintf(name, sizeof name, "root/kind%zu", i);
+        snprintf(name, sizeof name, "top/kind%zu", i);
         mkdir(place(name), 0700);
         snprintf(file, sizeof file, "%s/%s", name, folders[i].holds);
         put(file, "");
@@ -253,32 +253,32 @@ static void folders_hold_what_lies_in_them(void **state)
     (void)state;
     sk_roots roots = {0};
     sk_error err = {0};
-    mkdir(place("root/in"), 0700);
-    mkdir(place("rootbeside"), 0700);
-    put("root/in/a.mp4", "x");
+    mkdir(place("top/in"), 0700);
+    mkdir(place("topbeside"), 0700);
+    put("top/in/a.mp4", "x");
     put("outside/o.mp4", "x");
-    put("rootbeside/b.mp4", "x");
-    assert_int_equal(symlink(place("outside"), place("root/out")), 0);
-    assert_int_equal(symlink(place("root/in"), place("root/same")), 0);
-    assert_ok(sk_roots_add(&roots, place("root"), true, &err), &err);
-    assert_ok(sk_roots_add(&roots, place("root/in"), false, &err), &err);
+    put("topbeside/b.mp4", "x");
+    assert_int_equal(symlink(place("outside"), place("top/out")), 0);
+    assert_int_equal(symlink(place("top/in"), place("top/same")), 0);
+    assert_ok(sk_roots_add(&roots, place("top"), true, &err), &err);
+    assert_ok(sk_roots_add(&roots, place("top/in"), false, &err), &err);
     assert_int_not_equal(sk_roots_add(&roots, test_missing("x"), true, &err), SK_OK);
-    assert_int_equal(sk_roots_add(&roots, place("root/in/a.mp4"), true, &err), SK_ERR_ARG);
+    assert_int_equal(sk_roots_add(&roots, place("top/in/a.mp4"), true, &err), SK_ERR_ARG);
     static const struct {
         const char *path, *real; /* below the test's folder; real null: refused, "" : not there */
-    } cases[] = {{"root/in/a.mp4", "root/in/a.mp4"},
-                 {"root/in/../in/./a.mp4", "root/in/a.mp4"},
-                 {"root//in/a.mp4", "root/in/a.mp4"},
-                 {"root/same/a.mp4", "root/in/a.mp4"},
-                 {"root", "root"},
-                 {"root/", "root"},
-                 {"root/in/..", "root"},
-                 {"root/..", NULL},
-                 {"root/../outside/o.mp4", NULL},
-                 {"root/out/o.mp4", NULL},
-                 {"rootbeside/b.mp4", NULL},
+    } cases[] = {{"top/in/a.mp4", "top/in/a.mp4"},
+                 {"top/in/../in/./a.mp4", "top/in/a.mp4"},
+                 {"top//in/a.mp4", "top/in/a.mp4"},
+                 {"top/same/a.mp4", "top/in/a.mp4"},
+                 {"top", "top"},
+                 {"top/", "top"},
+                 {"top/in/..", "top"},
+                 {"top/..", NULL},
+                 {"top/../outside/o.mp4", NULL},
+                 {"top/out/o.mp4", NULL},
+                 {"topbeside/b.mp4", NULL},
                  {"outside/o.mp4", NULL},
-                 {"root/in/none.mp4", ""}};
+                 {"top/in/none.mp4", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *real = NULL;
         err = (sk_error){0};
@@ -295,28 +295,28 @@ static void folders_hold_what_lies_in_them(void **state)
     }
     char *real = NULL;
     assert_ok(sk_roots_resolve(&roots, "in/a.mp4", &real, &err), &err); /* from the first root on */
-    assert_string_equal(real, place("root/in/a.mp4"));
+    assert_string_equal(real, place("top/in/a.mp4"));
     assert_int_equal(sk_roots_of(&roots, real), 1); /* the innermost */
     sk_free(real);
-    assert_ok(sk_roots_resolve_new(&roots, place("root/new/deep/r.csv"), &real, &err), &err);
-    assert_string_equal(real, place("root/new/deep/r.csv"));
+    assert_ok(sk_roots_resolve_new(&roots, place("top/new/deep/r.csv"), &real, &err), &err);
+    assert_string_equal(real, place("top/new/deep/r.csv"));
     sk_free(real);
-    assert_int_equal(sk_roots_resolve_new(&roots, place("root/in/new.csv"), &real, &err), SK_ERR_ARG);
+    assert_int_equal(sk_roots_resolve_new(&roots, place("top/in/new.csv"), &real, &err), SK_ERR_ARG);
     assert_non_null(strstr(err.message, "only read"));
-    assert_int_not_equal(sk_roots_resolve_new(&roots, place("root/out/new.csv"), &real, &err), SK_OK);
+    assert_int_not_equal(sk_roots_resolve_new(&roots, place("top/out/new.csv"), &real, &err), SK_OK);
     assert_int_not_equal(sk_roots_resolve_new(&roots, place("outside/new.csv"), &real, &err), SK_OK);
-    put("root/in/list.txt", "x");
-    assert_int_equal(sk_roots_resolve_source(&roots, place("root/in/list.txt"), &real, &err), SK_ERR_ARG);
-    assert_int_not_equal(sk_roots_resolve_source(&roots, place("root"), &real, &err),
+    put("top/in/list.txt", "x");
+    assert_int_equal(sk_roots_resolve_source(&roots, place("top/in/list.txt"), &real, &err), SK_ERR_ARG);
+    assert_int_not_equal(sk_roots_resolve_source(&roots, place("top"), &real, &err),
                          SK_OK); /* its link leads out */
-    assert_ok(sk_roots_resolve_source(&roots, place("root/in"), &real, &err), &err);
+    assert_ok(sk_roots_resolve_source(&roots, place("top/in"), &real, &err), &err);
     sk_free(real);
     int file = -1;
-    assert_ok(sk_roots_open(&roots, place("root/in/a.mp4"), false, &file, &err), &err);
+    assert_ok(sk_roots_open(&roots, place("top/in/a.mp4"), false, &file, &err), &err);
     close(file);
-    assert_ok(sk_roots_open(&roots, place("root/in"), true, &file, &err), &err);
+    assert_ok(sk_roots_open(&roots, place("top/in"), true, &file, &err), &err);
     close(file);
-    assert_int_not_equal(sk_roots_open(&roots, place("root/in"), false, &file, &err), SK_OK);
+    assert_int_not_equal(sk_roots_open(&roots, place("top/in"), false, &file, &err), SK_OK);
     assert_int_equal(file, -1);
     sk_roots_free(&roots);
     assert_int_equal(roots.count, 0);
@@ -329,16 +329,16 @@ static void what_was_chosen_last(void **state)
     char body[2048], *text = NULL;
     for (int i = 0; i < 23; i++) {
         char name[64];
-        snprintf(name, sizeof name, "root/v%02d.mp4", i);
+        snprintf(name, sizeof name, "top/v%02d.mp4", i);
         put(name, "x");
         snprintf(body, sizeof body, "{\"path\":\"%s\"}", place(name));
         assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/recent", .body = body}, NULL),
                          200);
     }
-    put("root/m.pt", "x");
-    snprintf(body, sizeof body, "{\"path\":\"%s\"}", place("root/m.pt"));
+    put("top/m.pt", "x");
+    snprintf(body, sizeof body, "{\"path\":\"%s\"}", place("top/m.pt"));
     assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/recent", .body = body}, NULL), 200);
-    snprintf(body, sizeof body, "{\"path\":\"%s\"}", place("root/v05.mp4"));
+    snprintf(body, sizeof body, "{\"path\":\"%s\"}", place("top/v05.mp4"));
     assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/recent", .body = body}, &text), 200);
     const char *fifth = strstr(text, "v05.mp4"), *last = strstr(text, "v22.mp4");
     assert_true(fifth && last && fifth < last && !strstr(fifth + 1, "v05.mp4"));
@@ -348,7 +348,7 @@ static void what_was_chosen_last(void **state)
     assert_true(strstr(text, "\"videos\"") < strstr(text, "\"models\"") &&
                 strstr(text, "\"models\"") < strstr(text, "m.pt"));
     sk_free(text);
-    unlink(place("root/v22.mp4"));
+    unlink(place("top/v22.mp4"));
     assert_int_equal(get("/api/v1/recent", &text), 200);
     assert_null(strstr(text, "v22.mp4"));
     assert_non_null(strstr(text, "v21.mp4"));

@@ -220,47 +220,47 @@ static void test_nothing_outside_is_reached(void **state)
     (void)state;
     char at[2048];
     put("outside/secret.txt", "secret");
-    put("root/inside.txt", "inside");
-    mkdir(place("root/folder"), 0700);
-    (void)!symlink(place("outside"), place("root/way_out"));
-    (void)!symlink("../../outside", place("root/folder/up"));
-    (void)!symlink("..", place("root/folder/parent"));
-    (void)!symlink("folder", place("root/way_in"));
-    (void)!symlink("loop", place("root/loop"));
-    assert_int_equal(files(place("root")), 200);
-    assert_int_equal(files(place("root/folder/parent")), 200);
-    assert_int_equal(files(place("root/way_in")), 200);
+    put("top/inside.txt", "inside");
+    mkdir(place("top/folder"), 0700);
+    (void)!symlink(place("outside"), place("top/way_out"));
+    (void)!symlink("../../outside", place("top/folder/up"));
+    (void)!symlink("..", place("top/folder/parent"));
+    (void)!symlink("folder", place("top/way_in"));
+    (void)!symlink("loop", place("top/loop"));
+    assert_int_equal(files(place("top")), 200);
+    assert_int_equal(files(place("top/folder/parent")), 200);
+    assert_int_equal(files(place("top/way_in")), 200);
     assert_int_equal(files("folder"), 200); /* from the first folder */
     assert_int_equal(files(place("outside")), 403);
-    assert_int_equal(files(place("root/way_out")), 403);
-    assert_int_equal(files(place("root/folder/up")), 403);
-    assert_int_equal(files(place("root/../outside")), 403);
-    assert_int_equal(files(place("root/folder/parent/../outside")),
+    assert_int_equal(files(place("top/way_out")), 403);
+    assert_int_equal(files(place("top/folder/up")), 403);
+    assert_int_equal(files(place("top/../outside")), 403);
+    assert_int_equal(files(place("top/folder/parent/../outside")),
                      404); /* ".." by its letters: nothing there */
-    assert_int_equal(files(place("root/%2e%2e/outside")), 403);
-    assert_int_equal(files(place("rootless")), 403);
+    assert_int_equal(files(place("top/%2e%2e/outside")), 403);
+    assert_int_equal(files(place("topless")), 403);
     assert_int_equal(files("/"), 403);
     assert_int_equal(files("/etc"), 403);
     assert_int_equal(files("../outside"), 403);
     assert_int_equal(files(place("outside/none")), 403); /* whether it is there is not told */
-    assert_int_equal(files(place("root/none")), 404);
-    assert_int_equal(files(place("root/loop")), 500);
+    assert_int_equal(files(place("top/none")), 404);
+    assert_int_equal(files(place("top/loop")), 500);
     assert_int_equal(files("%2Fetc%00"), 400);
     assert_int_equal(files("/proc/self/root/etc"), 403);
     snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("outside/secret.txt"));
     assert_int_equal(get(at, NULL), 403);
-    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/way_out/secret.txt"));
+    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("top/way_out/secret.txt"));
     assert_int_equal(get(at, NULL), 403);
     /* what names other files: a list, and a folder with a link */
-    FILE *list = fopen(place("root/list.txt"), "w");
+    FILE *list = fopen(place("top/list.txt"), "w");
     assert_non_null(list);
     fprintf(list, "%s\n", place("outside/secret.png"));
     fclose(list);
-    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/list.txt"));
+    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("top/list.txt"));
     assert_int_equal(get(at, NULL), 400);
-    assert_int_equal(mkdir(place("root/linked"), 0700), 0);
-    (void)!symlink("../../outside/secret.txt", place("root/linked/a.png"));
-    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/linked"));
+    assert_int_equal(mkdir(place("top/linked"), 0700), 0);
+    (void)!symlink("../../outside/secret.txt", place("top/linked/a.png"));
+    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("top/linked"));
     assert_int_equal(get(at, NULL), 403);
 }
 
@@ -271,15 +271,15 @@ static void test_roots(void **state)
     char *out = NULL;
     int file = -1;
     assert_ok(sk_roots_resolve_new(&asked->roots, "new/deep/run", &out, &err), &err);
-    assert_string_equal(out, place("root/new/deep/run"));
+    assert_string_equal(out, place("top/new/deep/run"));
     sk_free(out);
-    assert_int_not_equal(sk_roots_resolve_new(&asked->roots, place("root/way_out/run"), &out, &err), SK_OK);
+    assert_int_not_equal(sk_roots_resolve_new(&asked->roots, place("top/way_out/run"), &out, &err), SK_OK);
     assert_int_not_equal(sk_roots_resolve_new(&asked->roots, place("outside/run"), &out, &err), SK_OK);
-    assert_int_not_equal(sk_roots_resolve_new(&asked->roots, place("root/x/../../outside/run"), &out, &err),
+    assert_int_not_equal(sk_roots_resolve_new(&asked->roots, place("top/x/../../outside/run"), &out, &err),
                          SK_OK);
     assert_ok(sk_roots_open(&asked->roots, "inside.txt", false, &file, &err), &err);
     close(file);
-    assert_int_equal(mkfifo(place("root/pipe"), 0600), 0);
+    assert_int_equal(mkfifo(place("top/pipe"), 0600), 0);
     assert_int_equal(sk_roots_open(&asked->roots, "pipe", false, &file, &err), SK_ERR_IO);
     assert_int_equal(sk_roots_open(&asked->roots, "folder", false, &file, &err), SK_ERR_IO);
     assert_int_equal(file, -1);

@@ -28,8 +28,8 @@ static int open_all(void **state)
         return -1;
     schema_open();
     open_asked(state);
-    snprintf(scene, sizeof scene, "%s", place("root/scene.mp4"));
-    snprintf(model, sizeof model, "%s", place("root/model.pt"));
+    snprintf(scene, sizeof scene, "%s", place("top/scene.mp4"));
+    snprintf(model, sizeof model, "%s", place("top/model.pt"));
     assert_ok(sk_file_read(test_source("share/models/demo-obb.pt"), 1 << 28, &text, &bytes, &err), &err);
     assert_ok(sk_file_replace(model, text, bytes, &err), &err);
     sk_free(text);
@@ -131,14 +131,14 @@ static void test_runs_queue_up_and_end(void **state)
     assert_string_equal(sk_config_text_or(r, "runtime", ""), "cpu");
     assert_int_equal(sk_config_int_or(r, "progress.frame", 0), 60);
     assert_true(sk_config_count(sk_config_get(r, "log")) > 0);
-    assert_true(sk_file_is_regular(place("root/runs/track1/results.csv")));
-    assert_true(sk_file_is_regular(place("root/runs/track2/results.csv")));
+    assert_true(sk_file_is_regular(place("top/runs/track1/results.csv")));
+    assert_true(sk_file_is_regular(place("top/runs/track2/results.csv")));
     sk_config_close(&run);
     char target[64];
     snprintf(target, sizeof target, "/api/v1/runs/%s", first);
     assert_int_equal(ask((asking){.method = "DELETE", .target = target}, NULL), 200);
     assert_int_equal(get(target, NULL), 404);
-    assert_true(sk_file_is_regular(place("root/runs/track1/results.csv")));
+    assert_true(sk_file_is_regular(place("top/runs/track1/results.csv")));
 }
 
 static void test_a_run_is_stopped_and_goes_on(void **state)
@@ -270,7 +270,7 @@ static void test_a_run_that_cannot_be(void **state)
              "{\"yolo_model_path\": \"%s\", \"detection_method\": \"yolo_obb\", \"max_targets\": 4, "
              "\"file_path\": \"x\"}",
              place("outside/m.pt"));
-    assert_int_equal(sk_file_replace(place("root/config.json"), config, strlen(config), NULL), SK_OK);
+    assert_int_equal(sk_file_replace(place("top/config.json"), config, strlen(config), NULL), SK_OK);
     assert_int_equal(
         post("/api/v1/command",
              "{\"command\":\"track\",\"settings\":{\"source\":[\"scene.mp4\"],\"config\":\"config.json\"}}",
@@ -281,7 +281,7 @@ static void test_a_run_that_cannot_be(void **state)
     assert_int_equal(post("/api/v1/command", wish(",\"config\":\"config.json\""), NULL), 200);
     /* what the program refuses is told in its own words */
     char id[24];
-    assert_int_equal(sk_file_replace(place("root/no.mp4"), "no video", 8, NULL), SK_OK);
+    assert_int_equal(sk_file_replace(place("top/no.mp4"), "no video", 8, NULL), SK_OK);
     snprintf(body, sizeof body,
              "{\"command\":\"predict\",\"settings\":{\"source\":[\"no.mp4\"],\"model\":[\"%s\"]}}", model);
     char *text = NULL;
@@ -366,7 +366,7 @@ static void test_a_model_that_is_cut_off(void **state)
     char *whole = NULL, *text = NULL;
     size_t bytes = 0;
     assert_ok(sk_file_read(model, 1 << 28, &whole, &bytes, &err), &err);
-    assert_ok(sk_file_replace(place("root/cut.pt"), whole, bytes / 2, &err), &err);
+    assert_ok(sk_file_replace(place("top/cut.pt"), whole, bytes / 2, &err), &err);
     assert_int_equal(get("/api/v1/probe?path=model.pt", NULL), 200);
     assert_int_equal(get("/api/v1/probe?path=cut.pt", &text), 422);
     assert_non_null(strstr(text, "cut off"));

@@ -37,8 +37,8 @@ static int open_scripted(void **state)
     assert_int_equal(chmod(program, 0700), 0);
     setenv("SKITTER_TEST_BINARY", program, 1);
     open_asked(state);
-    assert_int_equal(sk_file_replace(place("root/v.mp4"), "v", 1, NULL), SK_OK);
-    assert_int_equal(sk_file_replace(place("root/m.pt"), "m", 1, NULL), SK_OK);
+    assert_int_equal(sk_file_replace(place("top/v.mp4"), "v", 1, NULL), SK_OK);
+    assert_int_equal(sk_file_replace(place("top/m.pt"), "m", 1, NULL), SK_OK);
     return 0;
 }
 

@@ -14,12 +14,12 @@ static int open_all(void **state)
         return -1;
     schema_open();
     open_asked(state);
-    snprintf(run, sizeof run, "%s", place("root/run"));
+    snprintf(run, sizeof run, "%s", place("top/run"));
     snprintf(
         line, sizeof line,
         "cd '%s' && '%s' scene -o scene.mp4 --truth truth.csv --seconds 1 --size 320x240 --animals 3 -q && "
         "'%s' track scene.mp4 --detections truth.csv -o run --animals 3 --no-report -q",
-        place("root"), getenv("SKITTER_TEST_BINARY"), getenv("SKITTER_TEST_BINARY"));
+        place("top"), getenv("SKITTER_TEST_BINARY"), getenv("SKITTER_TEST_BINARY"));
     return system(line); /* NOLINT: a test's own words */
 }
 
@@ -103,10 +103,10 @@ static void test_corrections(void **state)
     json = shaped("POST", "/api/v1/view/redo", about(""), "Corrections");
     sk_config_close(&json);
     char more[2048];
-    snprintf(more, sizeof more, ",\"to\":\"%s\"", place("root/corrected"));
+    snprintf(more, sizeof more, ",\"to\":\"%s\"", place("top/corrected"));
     json = shaped("POST", "/api/v1/view/save", about(more), "Saved");
     sk_config_close(&json);
-    assert_true(sk_file_is_regular(place("root/corrected/results.csv")));
+    assert_true(sk_file_is_regular(place("top/corrected/results.csv")));
     static const char *const bad[] = {",\"kind\":\"x\",\"a\":0",
                                       ",\"kind\":\"swap\",\"a\":0",
                                       ",\"kind\":\"delete\",\"a\":77",
@@ -139,9 +139,9 @@ static void test_downloads(void **state)
     assert_int_equal(get(to("/download", ""), NULL), 400);
     /* a link in the run's folder leads nowhere */
     assert_int_equal(sk_file_replace(place("outside/secret.html"), "secret", 6, NULL), SK_OK);
-    assert_int_equal(symlink(place("outside/secret.html"), place("root/run/report.html")), 0);
+    assert_int_equal(symlink(place("outside/secret.html"), place("top/run/report.html")), 0);
     assert_int_equal(get(to("/download", "&format=report.html"), NULL), 403);
-    assert_int_equal(unlink(place("root/run/report.html")), 0);
+    assert_int_equal(unlink(place("top/run/report.html")), 0);
 }
 
 /* What is a folder comes as an archive: one that is made now, and the run's own, without what links lead to. */
@@ -159,11 +159,11 @@ static void test_folders(void **state)
     sk_zip_close(&zip);
     sk_free(sent);
     assert_int_equal(get(to("/download", "&format=plots"), NULL), 404);
-    assert_int_equal(mkdir(place("root/run/plots"), 0700), 0);
-    assert_int_equal(sk_file_replace(place("root/run/plots/a.svg"), "aaaaaaaa", 8, NULL), SK_OK);
+    assert_int_equal(mkdir(place("top/run/plots"), 0700), 0);
+    assert_int_equal(sk_file_replace(place("top/run/plots/a.svg"), "aaaaaaaa", 8, NULL), SK_OK);
     assert_int_equal(sk_file_replace(place("outside/secret"), "secret", 6, NULL), SK_OK);
-    assert_int_equal(symlink(place("outside/secret"), place("root/run/plots/b.svg")), 0);
-    assert_int_equal(symlink(place("outside"), place("root/run/plots/c")), 0);
+    assert_int_equal(symlink(place("outside/secret"), place("top/run/plots/b.svg")), 0);
+    assert_int_equal(symlink(place("outside"), place("top/run/plots/c")), 0);
     assert_int_equal(get(to("/download", "&format=plots"), &sent), 200);
     assert_ok(sk_zip_open_memory(sent, asked_bytes, "plots", &zip, &err), &err);
     assert_int_equal(sk_zip_count(zip), 1);
@@ -174,11 +174,11 @@ static void test_folders(void **state)
     assert_non_null(strstr(text, "\"name\":\"plots.zip\",\"bytes\":null"));
     assert_non_null(strstr(text, "\"labels\""));
     sk_free(text);
-    sk_folder_empty_own(place("root/run/plots"), NULL);
-    assert_int_equal(symlink(place("outside"), place("root/run/plots")),
+    sk_folder_empty_own(place("top/run/plots"), NULL);
+    assert_int_equal(symlink(place("outside"), place("top/run/plots")),
                      0); /* … nor what one in its place leads to */
     assert_int_equal(get(to("/download", "&format=plots"), NULL), 403);
-    assert_int_equal(unlink(place("root/run/plots")), 0);
+    assert_int_equal(unlink(place("top/run/plots")), 0);
 }
 
 /* A run that names a video outside: its frames are not shown. */
@@ -189,19 +189,19 @@ static void test_the_video(void **state)
     assert_int_equal(get(to("/frame.jpg", "&n=3&width=160"), NULL), 200);
     assert_int_equal(get(to("/frame.jpg", "&n=3000"), NULL), 404);
     assert_int_equal(get(to("/frame.jpg", "&n=-1"), NULL), 400);
-    assert_int_equal(rename(place("root/scene.mp4"), place("outside/scene.mp4")), 0);
-    assert_int_equal(symlink(place("outside/scene.mp4"), place("root/scene.mp4")), 0);
+    assert_int_equal(rename(place("top/scene.mp4"), place("outside/scene.mp4")), 0);
+    assert_int_equal(symlink(place("outside/scene.mp4"), place("top/scene.mp4")), 0);
     assert_int_equal(get(to("/frame.jpg", "&n=3"), NULL), 403);
     assert_int_equal(get(to("", ""), &text), 200);
     assert_non_null(strstr(text, "\"readable\":false"));
     sk_free(text);
-    assert_int_equal(unlink(place("root/scene.mp4")), 0);
+    assert_int_equal(unlink(place("top/scene.mp4")), 0);
 }
 
 static void test_no_run(void **state)
 {
     (void)state;
-    snprintf(target, sizeof target, "/api/v1/view?folder=%s", place("root"));
+    snprintf(target, sizeof target, "/api/v1/view?folder=%s", place("top"));
     assert_int_equal(get(target, NULL), 404);
     snprintf(target, sizeof target, "/api/v1/view?folder=%s", place("outside"));
     assert_int_equal(get(target, NULL), 403);

@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <malloc.h>
+
 #define FAULT_LIMIT 100000
 
 int test_every_allocation(test_fault_fn fn, void *context)
@@ -34,4 +36,28 @@ int test_every_allocation(test_fault_fn fn, void *context)
     }
     fail_msg("still allocating after %d runs", FAULT_LIMIT);
     return 0;
+}
+
+static size_t bytes_in_use(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+    return mallinfo2().uordblks;
+#else
+    return 0;
+#endif
+}
+
+void test_leaves_nothing(test_fault_fn fn, void *context)
+{
+    enum { WARM = 8, RUNS = 32 };
+    size_t before = 0;
+    for (int i = 0; i < WARM + RUNS; i++) {
+        sk_error err = {0};
+        if (i == WARM)
+            before = bytes_in_use();
+        assert_ok(fn(context, &err), &err);
+    }
+    const size_t after = bytes_in_use();
+    if (after >= before + 16 * RUNS) /* the smallest block, each time */
+        fail_msg("%zu bytes more after %d runs", after - before, RUNS);
 }

@@ -14,4 +14,8 @@ typedef sk_status (*test_fault_fn)(void *context, sk_error *err);
  * fail. */
 int test_every_allocation(test_fault_fn fn, void *context);
 
+/* Runs fn many times: each time all memory that the process has of the C library is given back, that of other libraries included. What
+ * they keep for the next time is made at the first. */
+void test_leaves_nothing(test_fault_fn fn, void *context);
+
 #endif

@@ -36,7 +36,8 @@ void h5_attr_texts(h5_writer *writer, const char *object, const char *name, cons
                    size_t count, int variable);
 void h5_attr_f64(h5_writer *writer, const char *object, const char *name, double value);
 
-/* Files, groups, datasets, types and attributes of libhdf5 that are open in this process: what a writer opens it closes. */
+/* Files, groups, datasets, types, attributes, spaces and lists of properties of libhdf5 that are open in this process: what a writer
+ * opens it closes. */
 long long h5_open_things(void);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "yolo_writer.h"
 
+#include "module_writer.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,6 +211,10 @@ static void conv_layer(writer *w, int index, int in, int out)
 static void c2f_layer(writer *w, int index)
 {
     size_t mark, inner;
+    if (w->f->block) {
+        module_write(w->p, w->f->block, "i=2 f=-1", 1);
+        return;
+    }
     begin(w, "ultralytics.nn.modules.block", "C2f");
     section(w, "_modules");
     conv(w, "cv1", 8, 8, 1);

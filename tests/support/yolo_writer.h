@@ -25,6 +25,7 @@ typedef struct yolo_fixture {
     const char *model_module; /* default "ultralytics.nn.tasks" */
     int64_t classes_said;     /* of a Classify head: out_features, where the weight has two rows; 0: 2 */
     int64_t imgsz;            /* default 100 */
+    const char *block;        /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
 } yolo_fixture;
 
 /* Writes data.pkl and storages. The caller frees with tw_pickle_free. */

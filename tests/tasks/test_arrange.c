@@ -114,6 +114,18 @@ static void refusals_name_what_helps(void **state)
     assert_int_equal(sk_task_check_wishes(wish, 1, SK_HEADS_AUTO, SK_RECT_ON, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "takes pictures of 64x64 only"));
     assert_ok(sk_task_check_wishes(wish, 1, SK_HEADS_ONE_TO_MANY, SK_RECT_OFF, &err), &err);
+    /* Who exported it with the decoding of its own may say what it was made from. */
+    static const char *facts[][2] = {
+        {"names", "checkpoint_path"}, {"checkpoint_path", "runs/best.pt"}, {"author", "somebody"}};
+    sk_model decoded = model_for(SK_TASK_DETECT), *exported[1] = {&decoded};
+    decoded.outputs[0].kind = SK_OUTPUT_OTHER;
+    for (int n = 0; n <= 3; n++) {
+        decoded.facts = facts;
+        decoded.n_facts = n;
+        assert_int_equal(sk_task_arrange(exported, 1, &err), SK_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.message, n > 1 ? "it was exported from (runs/best.pt), or export that"
+                                                  : "it was exported from, or export that"));
+    }
     /* Models that were never arranged are no reason to fall over. */
     sk_model nothing = model_for(SK_TASK_UNKNOWN);
     sk_task_description d;

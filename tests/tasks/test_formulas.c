@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "formula_values.h"
 #include "kernels/nv12.h"
+#include "tasks/peak_formula.h"
 #include "tasks/peaks.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
@@ -94,6 +95,34 @@ static void greys(void **state)
     free(out);
 }
 
+/* Colours whose grey lies so close to a whole number that sums which are rounded once more come out below it. */
+static void greys_close_to_whole_numbers(void **state)
+{
+    (void)state;
+    static const uint8_t colours[][4] = {{20, 152, 7, 96},     {40, 244, 244, 183},  {40, 252, 80, 169},
+                                         {110, 111, 26, 101},  {140, 160, 81, 145},  {140, 236, 23, 183},
+                                         {140, 252, 195, 212}, {170, 61, 170, 106},  {190, 175, 206, 183},
+                                         {220, 222, 52, 202},  {230, 225, 177, 221}, {240, 222, 175, 222}};
+    enum { WIDTH = 23, N = sizeof colours / sizeof *colours };
+    for (int bgr = 0; bgr < 2; bgr++)
+        for (int at = 0; at < WIDTH; at++)
+            for (int i = 0; i < N; i++) {
+                uint8_t in[3 * WIDTH], out[WIDTH];
+                sk_error err = {0};
+                for (int x = 0; x < WIDTH; x++)
+                    for (int k = 0; k < 3; k++)
+                        in[3 * x + (bgr ? 2 - k : k)] = x == at ? colours[i][k] : (uint8_t)(50 + 60 * k);
+                const sk_frame frame = {.format = bgr ? SK_PIXEL_BGR : SK_PIXEL_RGB,
+                                        .width = WIDTH,
+                                        .height = 1,
+                                        .stride = (ptrdiff_t)3 * WIDTH,
+                                        .data = in};
+                assert_ok(sk_pixels_convert(&frame, 1, SK_GRAY_TORCH, out, &err), &err);
+                for (int x = 0; x < WIDTH; x++) /* 0.2989 * 50 + 0.587 * 110 + 0.114 * 170 = 98.9 */
+                    assert_int_equal(out[x], x == at ? colours[i][3] : 98);
+            }
+}
+
 /* One value of a picture antialiased along one axis. */
 static uint8_t along(const sk_antialias_axis *a, const uint8_t *in, size_t step, int32_t i)
 {
@@ -158,8 +187,8 @@ static void linear_sizes(void **state)
 {
     (void)state;
     static taps t;
-    static const int32_t sizes[][4] = {
-        {150, 90, 64, 40}, {33, 20, 97, 71}, {41, 41, 41, 20}, {100, 60, 50, 30}};
+    static const int32_t sizes[][4] = {{150, 90, 64, 40}, {33, 20, 97, 71},  {41, 41, 41, 20},
+                                       {100, 60, 50, 30}, {100, 60, 50, 31}, {100, 60, 49, 30}};
     for (int32_t c = 1; c <= 3; c += 2)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
             const int32_t w = sizes[s][0], h = sizes[s][1], ow = sizes[s][2], oh = sizes[s][3];
@@ -264,15 +293,82 @@ static void highest_values(void **state)
     }
 }
 
+/* Also in maps narrower than a step of the C, which may not look behind the row, or the map. */
+static void highest_values_of_narrow_maps(void **state)
+{
+    (void)state;
+    uint32_t seed = 4;
+    for (int round = 0; round < 3000; round++) {
+        const int w = 1 + round % 20, h = 1 + round / 20 % 3;
+        float values[20 * 3 + 40];
+        for (int i = 0; i < 20 * 3 + 40; i++)
+            values[i] = i < w * h ? (float)(next_bits(&seed) % 1000) / 1000 : 9;
+        const sk_map one = sk_map_planar(values, 1, h, w);
+        sk_highest want = sk_highest_begin();
+        sk_peak got;
+        sk_peaks_global(&one, 0, &got);
+        for (int i = 0; i < w * h; i++)
+            sk_highest_join(&want, values[i], i % w, i / w);
+        assert_true(got.value == want.v && got.x == (float)want.x && got.y == (float)want.y);
+    }
+}
+
+/* The same of maps whose channels lie one beside the other in every place. */
+static void highest_values_side_by_side(void **state)
+{
+    (void)state;
+    enum { W = 19, H = 5, C = 3 };
+    uint32_t seed = 6;
+    for (int round = 0; round < 500; round++) {
+        float values[W * H * C];
+        sk_peak got[C];
+        for (int i = 0; i < W * H * C; i++) /* the channels' values lie far apart */
+            values[i] = (float)(next_bits(&seed) % 1000) / 1000 + (float)(10 * (i % C));
+        const sk_map map = sk_map_interleaved(values, C, H, W);
+        sk_peaks_global(&map, 0, got);
+        for (int c = 0; c < C; c++) {
+            sk_highest want = sk_highest_begin();
+            for (int i = 0; i < W * H; i++)
+                sk_highest_join(&want, values[i * C + c], i % W, i / W);
+            assert_true(got[c].value == want.v && got[c].x == (float)want.x && got[c].y == (float)want.y &&
+                        got[c].channel == c);
+        }
+    }
+}
+
+/* Points lie as far from the one end as from the other: the first on one peak, the last on the other, whose nearest pixel is that
+ * of the half above it where the number is even. */
+static void lines_reach_both_ends(void **state)
+{
+    (void)state;
+    static const int32_t numbers[] = {2, 3, 10, 42, 48, 56, 62, 83, 84};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int axis = 0; axis < 2; axis++) {
+            const float from[2] = {0, 0}, to[2] = {axis ? 0 : 7.50000095f, axis ? 7.50000095f : 0};
+            const sk_line line = sk_line_begin(from, to, numbers[i], 1);
+            int32_t at[2];
+            sk_line_pixel(&line, 0, 20, 20, &at[0], &at[1]);
+            assert_true(at[0] == 0 && at[1] == 0);
+            sk_line_pixel(&line, numbers[i] - 1, 20, 20, &at[0], &at[1]);
+            assert_true(at[axis] == 8 && at[1 - axis] == 0); /* 7.5 */
+            sk_line_pixel(&line, numbers[i] - 1, 8, 8, &at[0], &at[1]);
+            assert_int_equal(at[axis], 7);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_fused_that_must_not_be),
         cmocka_unit_test(greys),
+        cmocka_unit_test(greys_close_to_whole_numbers),
         cmocka_unit_test(antialiased),
         cmocka_unit_test(linear_sizes),
         cmocka_unit_test(video),
         cmocka_unit_test(highest_values),
+        cmocka_unit_test(highest_values_of_narrow_maps),
+        cmocka_unit_test(highest_values_side_by_side),
+        cmocka_unit_test(lines_reach_both_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

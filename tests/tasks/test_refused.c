@@ -493,6 +493,17 @@ static void sleap(void **state)
     REFUSED(sk_sleap_post_run(post, NULL, 1, &g, &out, &err));
     REFUSED(sk_sleap_post_run(post, &map, 1, NULL, &out, &err));
     REFUSED(sk_sleap_post_run(post, &map, 1, &g, NULL, &err));
+    /* one animal, however many are wanted */
+    sk_sleap_post *wanted = NULL;
+    s = sk_sleap_settings_defaults();
+    s.max_instances = 2;
+    maps[9] = maps[64 + 30] = 0.9f;
+    assert_ok(sk_sleap_post_open(&m, &s, &wanted, &err), &err);
+    assert_ok(sk_sleap_post_run(wanted, &map, 1, &g, &out, &err), &err);
+    assert_int_equal(out.count, 1);
+    assert_true(out.keypoints[0].x == 2 && out.keypoints[0].y == 2 && out.keypoints[1].x == 12);
+    sk_sleap_post_close(&wanted);
+    memset(maps, 0, sizeof maps);
     const sk_sleap_centroid at = {.x = 8, .y = 8};
     assert_ok(sk_sleap_crop_open(&m.sleap, &cg, 1, 16, 16, 1, &crop, &err), &err);
     REFUSED(sk_sleap_post_crop(post, &map, 1, crop, &at, 1, &out, &err)); /* it takes whole frames */

@@ -98,10 +98,36 @@ static void what_cannot_be_seen_has_no_looks(void **state)
     assert_false(sk_looks_of(&f, &d, looks));
 }
 
+/* Where all is black: one brightness, no colour, nothing that changes, no run from end to end. Each part is as heavy as it should
+ * be, and what has no sum is nothing. */
+static void black_has_few_looks(void **state)
+{
+    (void)state;
+    float looks[SK_TRACK_LOOKS], want[SK_TRACK_LOOKS] = {0};
+    const sk_frame f = frame(SK_PIXEL_RGB);
+    memset(data, 0, sizeof data);
+    sk_detection d = {.x = 100, .y = 80, .score = 1};
+    sk_detection_set_oriented(&d, 60, 24, 0.4);
+    assert_true(sk_looks_of(&f, &d, looks));
+    want[0] = sqrtf(0.35F);
+    want[16 + 3] = want[16 + 4] = want[24 + 3] = want[24 + 4] = sqrtf(0.35F / 4); /* between two bins each */
+    want[32 + 4] = sqrtf(0.1F);
+    for (int i = 0; i < SK_TRACK_LOOKS; i++)
+        assert_true(fabsf(looks[i] - want[i]) < 1e-6F);
+    memset(data, 255, sizeof data); /* white: the last brightness, and as bright all along */
+    assert_true(sk_looks_of(&f, &d, looks));
+    want[0] = 0;
+    want[15] = sqrtf(0.35F);
+    for (int i = 0; i < 4; i++)
+        want[40 + i] = sqrtf(0.2F / 4);
+    for (int i = 0; i < SK_TRACK_LOOKS; i++)
+        assert_true(fabsf(looks[i] - want[i]) < 1e-6F);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(looks_stay_with_the_animal),
-                                       cmocka_unit_test(the_order_of_colours_is_the_formats),
-                                       cmocka_unit_test(what_cannot_be_seen_has_no_looks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_stay_with_the_animal), cmocka_unit_test(the_order_of_colours_is_the_formats),
+        cmocka_unit_test(what_cannot_be_seen_has_no_looks), cmocka_unit_test(black_has_few_looks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

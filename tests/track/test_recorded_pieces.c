@@ -128,7 +128,7 @@ static sk_piece made_piece(unsigned *dice, int64_t first, int32_t n, bool pointe
             ends[k]->points[2 * i] = seen ? (float)(ends[k]->x + 6 * i) : NAN;
             ends[k]->points[2 * i + 1] = seen ? (float)(ends[k]->y + 20 * recorded_chance(dice)) : NAN;
         }
-        ends[k]->n_points = pointed ? 4 : 0;
+        ends[k]->n_points = pointed ? 4 - (int32_t)(first % 2) : 0; /* the last one says nothing then */
     }
     for (int i = 0; i < SK_PIECE_SHAPES; i++) {
         p.shape[i] = (float)(3 + 0.3 * recorded_chance(dice));

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models written as ONNX: where they go by themselves, what is told and recorded of them, what is refused; and which kept files are of no
+ * use. */
+#include "support/test.h"
+#include "support/yolo_writer.h"
+
+#include "app/artifacts.h"
+#include "app/export.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "formats/config.h"
+#include "models/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static sk_error err;
+
+static sk_export_settings usual(const char *model, const char *path)
+{
+    return (sk_export_settings){.model = model, .path = path, .onnx = sk_onnx_defaults()};
+}
+
+/* A value of the record beside a file. */
+static void record_says(const char *path, const char *key, const char *wanted)
+{
+    char side[4400], *text = NULL, got[128];
+    size_t length = 0;
+    sk_config *config = NULL;
+    int64_t number = 0;
+    snprintf(side, sizeof side, "%s%s", path, SK_ARTIFACT_SIDECAR);
+    assert_ok(sk_file_read(side, 1 << 20, &text, &length, &err), &err);
+    assert_ok(sk_config_open_json(text, length, side, &config, &err), &err);
+    const sk_config_value *v = sk_config_find(sk_config_root(config), key);
+    bool truth = false;
+    if (v && sk_config_text(v))
+        snprintf(got, sizeof got, "%s", sk_config_text(v));
+    else if (v && sk_config_is(v, SK_CONFIG_BOOL) && sk_config_to_bool(v, &truth))
+        snprintf(got, sizeof got, "%s", truth ? "true" : "false");
+    else if (v && sk_config_to_int(v, &number))
+        snprintf(got, sizeof got, "%lld", (long long)number);
+    else
+        fail_msg("%s has no %s: %s", side, key, text);
+    assert_string_equal(got, wanted);
+    sk_config_close(&config);
+    sk_free(text);
+}
+
+static void where_it_goes(void **state)
+{
+    (void)state;
+    sk_export_report r;
+    char model[4300], wanted[4400];
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 64};
+    snprintf(model, sizeof model, "%s", yolo_save(&fixture, "net.pt"));
+    sk_export_settings s = usual(model, NULL);
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    snprintf(wanted, sizeof wanted, "%s/net.onnx", test_folder());
+    assert_string_equal(r.path, wanted);
+    assert_true(r.bytes == sk_file_size(r.path) && r.bytes > 1000 && r.seconds > 0 && r.n_outputs >= 1 &&
+                r.outputs[0]);
+    record_says(r.path, "form", "onnx");
+    record_says(r.path, "precision", "f32");
+    assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_BUSY);
+    snprintf(wanted, sizeof wanted,
+             "%s/net.onnx: is there already; --overwrite replaces it, --output names another file",
+             test_folder());
+    assert_string_equal(err.message, wanted);
+    s.overwrite = true;
+    s.onnx.half = 1;
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    record_says(r.path, "precision", "f16");
+    s = usual(model, "named.onnx");
+    s.onnx.height = 96;
+    s.onnx.width = 64;
+    s.onnx.batch = 2;
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    assert_string_equal(r.path, "named.onnx");
+    record_says("named.onnx", "height", "96");
+    record_says("named.onnx", "width", "64");
+    record_says("named.onnx", "batch", "2");
+    record_says("named.onnx", "dynamic_batch", "false");
+    record_says("named.onnx", "opset", "17");
+    s = usual(model, "any.onnx");
+    s.onnx.dynamic_batch = s.onnx.dynamic_size = 1;
+    s.onnx.opset = 16;
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    record_says("any.onnx", "dynamic_batch", "true");
+    record_says("any.onnx", "dynamic_size", "true");
+    record_says("any.onnx", "batch", "0");
+    record_says("any.onnx", "height", "64");
+    record_says("any.onnx", "opset", "16");
+    record_says("any.onnx", "source", model);
+    s = usual("nothing.pt", NULL);
+    assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_NOT_FOUND);
+    s = usual(model, "nowhere/x.onnx");
+    assert_int_not_equal(sk_export_run(&s, &r, &err), SK_OK);
+    /* a folder's goes into a folder beside it, also where its name ends in a slash */
+    char command[8700];
+    snprintf(command, sizeof command, "cp -r '%s' sleap",
+             test_source("tests/fixtures/sleap_nn/unet_no_decoder"));
+    assert_int_equal(system(command), 0);
+    s = usual("sleap/", NULL);
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    assert_string_equal(r.path, "sleap.onnx/model.onnx");
+    assert_true(sk_file_exists("sleap.onnx/model.onnx"));
+}
+
+static void which_are_of_no_use(void **state)
+{
+    (void)state;
+    static const sk_artifact_state states[] = {SK_ARTIFACT_USER, SK_ARTIFACT_FRESH};
+    for (int s = 0; s < 2; s++)
+        for (int bits = 0; bits < 8; bits++) {
+            const sk_artifact_row row = {
+                .state = states[s], .stranger = bits & 1, .orphan = bits & 2, .unread = bits & 4};
+            const bool wanted = (bits & 1) || (s == 1 && (bits & 6));
+            assert_int_equal(sk_artifacts_useless(&row), wanted);
+        }
+    const sk_artifact_row stale = {.state = SK_ARTIFACT_STALE};
+    assert_true(sk_artifacts_useless(&stale));
+}
+
+static void nothing_to_keep(void **state)
+{
+    (void)state;
+    sk_artifacts_exported out;
+    char model[4300];
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true};
+    snprintf(model, sizeof model, "%s", yolo_save(&fixture, "kept.pt"));
+    const sk_artifacts_export wish = {.model = model, .runtime = "cpu"};
+    assert_int_equal(sk_artifacts_make(&wish, &out, &err), SK_ERR_ARG);
+    assert_string_equal(
+        err.message, "the compute runtime 'cpu' runs models as they are: there is nothing to export for it");
+    assert_string_equal(out.runtime, "cpu");
+}
+
+int main(void)
+{
+    if (chdir(test_folder()) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(where_it_goes), cmocka_unit_test(which_are_of_no_use),
+                                       cmocka_unit_test(nothing_to_keep)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

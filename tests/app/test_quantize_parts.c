@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of making eight bits of a model, by hand: which frames are taken, what is counted, how it scores, what the report says. */
+#include "support/test.h"
+
+#include "app/quantize_internal.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static sk_error err;
+
+static void put(const char *name, const char *text)
+{
+    assert_ok(sk_file_replace(name, text, strlen(text), &err), &err);
+}
+
+/* Frames that a file has detections in, each once, spread over all; crowds and what has no number are no frames. */
+static void frames_of_detections(void **state)
+{
+    (void)state;
+    sk_quantize_job job = {0};
+    sk_frame_range *ranges = NULL;
+    int32_t count = -1;
+    sk_text csv = {0};
+    sk_text_append(&csv, "frame,x1,y1,x2,y2,crowd\n");
+    for (int i = 9; i >= 0; i--) /* backwards, each twice: 100, 103 … 127 */
+        sk_text_appendf(&csv, "%d,1,1,9,9,0\n%d,11,1,19,9,0\n%d,1,1,9,9,1\n", 100 + 3 * i, 100 + 3 * i,
+                        101 + 3 * i);
+    assert_ok(sk_annotations_parse("csv", sk_text_get(&csv), csv.length, &job.file.set, &err), &err);
+    static const struct {
+        int64_t wanted;
+        int32_t count;
+        int64_t frames[10];
+    } cases[] = {{10, 10, {100, 103, 106, 109, 112, 115, 118, 121, 124, 127}},
+                 {12, 10, {100, 103, 106, 109, 112, 115, 118, 121, 124, 127}},
+                 {5, 5, {100, 106, 112, 118, 124}},
+                 {3, 3, {100, 109, 118}},
+                 {1, 1, {100}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_ok(sk_quantize_finder_frames(&job, cases[i].wanted, &ranges, &count, &err), &err);
+        assert_int_equal(count, cases[i].count);
+        for (int32_t k = 0; k < count; k++) {
+            assert_int_equal(ranges[k].first, cases[i].frames[k]);
+            assert_int_equal(ranges[k].last, cases[i].frames[k] + 1);
+            assert_int_equal(ranges[k].step, 1);
+        }
+        sk_free(ranges);
+    }
+    sk_annotations_free(&job.file.set);
+    sk_text_free(&csv);
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    sk_quantize_frame taken[] = {{.held = false}, {.held = true}, {.held = false}, {.held = false}};
+    sk_quantize_input inputs[] = {{NULL, true}, {NULL, true}, {NULL, false}};
+    const sk_quantize_job job = {.frames = taken, .n_frames = 4, .inputs = inputs, .n_inputs = 3};
+    assert_int_equal(sk_quantize_count(&job, false), 3);
+    assert_int_equal(sk_quantize_count(&job, true), 1);
+    assert_int_equal(sk_quantize_inputs(&job, false), 1);
+    assert_int_equal(sk_quantize_inputs(&job, true), 2);
+}
+
+/* Scores by hand: of two boxes in one picture f32 finds both, eight bits one of them, and one too many. */
+static void scores_of_truth(void **state)
+{
+    (void)state;
+    static const char *const classes[] = {"fly", "bee"};
+    sk_quantize_settings s;
+    sk_quantize_defaults(&s);
+    sk_quantize_job job = {.s = &s};
+    sk_quantize_truth *t = (void *)&job;
+    sk_quantize_report r = {0};
+    assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+    assert_null(t); /* there is none */
+    job.gives.n_classes = 2;
+    job.gives.class_names = classes;
+    s.truth = "truth.csv";
+    put("truth.csv", "frame,name,x1,y1,x2,y2\n4,fly,10,10,50,30\n4,bee,60,10,100,30\n9,fly,0,0,10,10\n");
+    assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+    sk_instances found = {0};
+    assert_ok(sk_instances_alloc(4, 0, &found, &err), &err);
+    static const float boxes[3][4] = {{10, 10, 50, 30}, {60, 10, 100, 30}, {200, 200, 240, 220}};
+    const sk_quantize_frame frame = {.index = 4};
+    for (int which = 0; which < 2; which++) {
+        found.count = 0;
+        for (int i = which; i < 2 + which; i++) {
+            sk_found *one = sk_instances_add(&found);
+            one->has = SK_HAS_BOX;
+            one->class_id = i == 1;
+            one->score = 0.9F - 0.1F * (float)i;
+            memcpy(one->box, boxes[i], sizeof boxes[i]);
+        }
+        assert_ok(sk_quantize_truth_add(t, which, &frame, &found, &err), &err);
+    }
+    assert_ok(sk_quantize_truth_measure(t, &r, &err), &err);
+    assert_string_equal(r.truth_of, "boxes");
+    assert_true(fabs(r.truth[0].ap - 1) < 1e-9 && fabs(r.truth[0].precision - 1) < 1e-9 &&
+                fabs(r.truth[0].recall - 1) < 1e-9);
+    assert_true(fabs(r.truth[1].recall - 0.5) < 1e-9 && fabs(r.truth[1].precision - 0.5) < 1e-9);
+    assert_true(fabs(r.truth[1].ap50 - 0.5) < 0.01 && r.truth[0].median_px == -1);
+    sk_quantize_truth_close(&t);
+    assert_null(t);
+    sk_quantize_truth_close(&t);
+    sk_instances_free(&found);
+    /* poses of pictures, of a model that tells no classes */
+    char nose[] = "nose", tail[] = "tail", *names[] = {nose, tail};
+    job.gives = (sk_task_description){.n_keypoints = 2, .keypoint_names = names};
+    put("truth.csv", "source,frame,name,x1,y1,x2,y2,nose_x,nose_y,nose_score,tail_x,tail_y,tail_score\n"
+                     "p/a.png,0,mouse,10,10,50,30,12,12,1,48,28,1\n");
+    assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+    assert_ok(sk_instances_alloc(1, 2, &found, &err), &err);
+    sk_found *one = sk_instances_add(&found);
+    one->has = SK_HAS_BOX | SK_HAS_KEYPOINTS;
+    one->class_id = -1;
+    one->score = 0.5F;
+    memcpy(one->box, boxes[0], sizeof boxes[0]);
+    char name[] = "p/a.png";
+    const sk_quantize_frame picture = {.index = 3, .name = name};
+    for (int which = 0; which < 2; which++) {
+        found.keypoints[0] = (sk_keypoint){12, 12 + 2 * (float)which, 1};
+        found.keypoints[1] = (sk_keypoint){48, 28 + 2 * (float)which, 1};
+        assert_ok(sk_quantize_truth_add(t, which, &picture, &found, &err), &err);
+    }
+    assert_ok(sk_quantize_truth_measure(t, &r, &err), &err);
+    assert_string_equal(r.truth_of, "poses (OKS)");
+    assert_true(r.truth[0].median_px == 0 && fabs(r.truth[1].median_px - 2) < 1e-6 && r.truth[0].recall == 1);
+    sk_quantize_truth_close(&t);
+    sk_instances_free(&found);
+}
+
+static void as_json(void **state)
+{
+    (void)state;
+    sk_text text = {0};
+    sk_quantize_row rows[] = {{"conv1", true, 0.25, 0.5, -1, 2, 0},
+                              {"conv2", false, 0.125, 0.0625, -3, 4, 0.75}};
+    sk_quantize_report r = {.about = {.precision = "i8",
+                                      .source = "m.pt",
+                                      .source_sha256 = "abc",
+                                      .data = "v.mp4",
+                                      .frames = 8,
+                                      .layers = 5,
+                                      .kept = 1,
+                                      .made_by = "0",
+                                      .measured = true,
+                                      .loss = {2, 10, 1, 2, 0.5, 1.5, 0.25, 2.5, 0.01, 0.02, 3.5}},
+                            .n_rows = 2,
+                            .rows = rows,
+                            .correlation = 0.75,
+                            .computed_by = "cpu, i8"};
+    for (int i = 0; i < 3; i++) {
+        sk_json json = sk_json_to_text(&text, 2);
+        if (i) {
+            snprintf(r.truth_of, sizeof r.truth_of, "boxes");
+            r.truth[0] = (sk_quantize_score){0.5, 0.625, 0.75, 0.875, i == 2 ? 1.25 : -1};
+            r.truth[1] = (sk_quantize_score){0.25, 0.3125, 0.375, 0.4375, i == 2 ? 0 : -1};
+        }
+        sk_quantize_report_json(&r, &json);
+        assert_ok(sk_json_end(&json, &err), &err);
+    }
+    test_text_is("tests/app/told/quantize_json.txt", sk_text_get(&text));
+    sk_text_free(&text);
+}
+
+int main(void)
+{
+    if (chdir(test_folder()) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_of_detections),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(scores_of_truth),
+        cmocka_unit_test(as_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
