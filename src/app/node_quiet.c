@@ -41,8 +41,8 @@ bool sk_node_core_is_quiet(sk_node_core *c, double *seconds)
     pthread_mutex_lock(&c->lock);
     if (q->from_ns == 0)
         q->from_ns = now;
-    if (last > q->from_ns) {
-        if (q->seen_ns >= q->from_ns && last - q->seen_ns > q->longest_gap_ns)
+    if (last != 0 && last > q->from_ns) { /* 0: none ever came; a new machine's clock is near it */
+        if (q->seen_ns != 0 && q->seen_ns >= q->from_ns && last - q->seen_ns > q->longest_gap_ns)
             q->longest_gap_ns = last - q->seen_ns;
         q->seen_ns = q->from_ns = last;
         q->times_told = 0;
