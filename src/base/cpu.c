@@ -203,3 +203,31 @@ const char *sk_cpu_flags_text(uint32_t flags, char *buffer, size_t capacity)
     }
     return buffer;
 }
+
+/* Flush to zero and denormals are zero: bits of MXCSR; on ARM one bit of FPCR says both. */
+#define MXCSR_TINY 0x8040u
+#define FPCR_TINY  ((uint64_t)1 << 24)
+
+uint64_t sk_cpu_flush_tiny(void)
+{
+    uint64_t before = 0;
+#if defined(__x86_64__)
+    before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr((uint32_t)before | MXCSR_TINY);
+#elif defined(__aarch64__)
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | FPCR_TINY));
+#endif
+    return before;
+}
+
+void sk_cpu_float_mode_restore(uint64_t mode)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((uint32_t)mode);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+#else
+    (void)mode;
+#endif
+}

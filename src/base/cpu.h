@@ -68,6 +68,12 @@ typedef struct sk_cpu_info {
 
 void sk_cpu_describe(sk_cpu_info *info);
 
+/* From now on this thread takes numbers nearer to 0 than the smallest normal one (1.2e-38 in f32) for 0, where they are read and
+ * where they are made: processors of Intel take a hundred times as long for each of them, and networks make many (what SiLU leaves
+ * of large negative numbers). Returns how it was before, for sk_cpu_float_mode_restore. */
+uint64_t sk_cpu_flush_tiny(void);
+void sk_cpu_float_mode_restore(uint64_t mode);
+
 #if defined(__x86_64__)
 /* A part that tests feed: the flags by what CPUID says (leaf 1: ecx; 7: ebx, ecx, edx; 7.1: eax) and by which registers the system
  * saves (XCR0). */

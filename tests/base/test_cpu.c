@@ -365,6 +365,31 @@ static void names_in_a_file(void **state)
     assert_string_equal(model, "");
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+static float half_of(volatile float x)
+{
+    return x * 0.5f;
+}
+
+/* Numbers nearer to 0 than the smallest normal one are 0, read or made, until the mode is put back. */
+static void tiny_numbers_are_zero_for_a_while(void **state)
+{
+    (void)state;
+    const float smallest = 0x1p-126f, tiny = 0x1p-130f;
+    assert_true(half_of(smallest) == 0x1p-127f && half_of(tiny) == 0x1p-131f);
+    const uint64_t before = sk_cpu_flush_tiny();
+    assert_true(half_of(smallest) == 0);
+    volatile float same = tiny;
+    assert_true(same + same == 0);
+    assert_true(half_of(4 * smallest) == 2 * smallest); /* others are what they are */
+    const uint64_t flushing = sk_cpu_flush_tiny();      /* twice is as once */
+    sk_cpu_float_mode_restore(flushing);
+    assert_true(half_of(smallest) == 0);
+    sk_cpu_float_mode_restore(before);
+    assert_true(half_of(smallest) == 0x1p-127f && half_of(tiny) == 0x1p-131f);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +402,9 @@ int main(void)
         cmocka_unit_test(names_in_a_file),
 #if defined(__x86_64__)
         cmocka_unit_test(it_is_called_as_it_says),
+#endif
+#if defined(__x86_64__) || defined(__aarch64__)
+        cmocka_unit_test(tiny_numbers_are_zero_for_a_while),
 #endif
         cmocka_unit_test(quota_of_version_2),
         cmocka_unit_test(quota_of_version_1),

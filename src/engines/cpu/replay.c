@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "engines/cpu/plan.h"
 
 #include <sched.h>
@@ -87,6 +88,7 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
     const cpu_plan *plan = r->plan;
     const cpu_frame frame = {
         .plan = plan, .inputs = r->inputs, .scratch = plan->scratch + (size_t)thread * plan->scratch_floats};
+    const uint64_t mode = sk_cpu_flush_tiny(); /* on every thread: the same bits with any number of them */
     for (size_t i = 0; i < plan->n_steps; i++) {
         const cpu_step *step = &plan->steps[i];
         work(plan, step, &plan->progress[i], &frame, thread, r->step_end ? &r->step_end[i] : NULL);
@@ -99,6 +101,7 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
                 sched_yield();
         }
     }
+    sk_cpu_float_mode_restore(mode); /* thread 0 is the caller's own */
 }
 
 sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end,
