@@ -108,6 +108,7 @@ typedef void (*sk_pool_u8c16_fn)(const sk_pool_u8c16 *p, int32_t y0, int32_t y1)
 typedef struct sk_kernels_u8 {
     const char *isa;
     int8_t conv_tile[5]; /* largest register tile for each group width 1 … 4; 0 = not offered */
+    int8_t whole_blocks; /* conv is quickest where every block of the input counts as full */
     sk_conv_u8c16_fn conv, depthwise;
     sk_winograd_u8_fn winograd; /* null where it would gain nothing */
     sk_finish_u8_fn finish;

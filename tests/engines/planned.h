@@ -21,6 +21,7 @@ typedef struct plan_how {
     sk_input_form input;
     bool by_taps; /* no Winograd */
     bool as_is;   /* pictures without means and deviations */
+    bool whole;   /* kernels of bytes want whole blocks, as tiles do */
 } plan_how;
 
 typedef struct planned {
@@ -47,6 +48,8 @@ static inline sk_status planned_try(planned *p, const sk_graph *graph, const sk_
     assert_ok(sk_graph_specialise(graph, shapes, n, &p->graph, err), err);
     sk_kernels_f32_fill(&p->plan.kernels, how.flags);
     sk_kernels_u8_fill(&p->plan.kernels_u8, how.flags);
+    if (how.whole)
+        p->plan.kernels_u8.whole_blocks = 1;
     p->plan.winograd = !how.by_taps;
     return cpu_plan_open(p->graph, &settings, p->pool, &p->plan, err);
 }

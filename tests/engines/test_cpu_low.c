@@ -67,12 +67,15 @@ static void same_bits_here(planned *p, const net *n, const char *name)
     planned_inputs(p, 9, in);
     const sk_session_input given = {.data = in[0].data};
     planned_run(p, &given, 1);
-    for (int how = 0; how < 4;
-         how++) { /* with tiles of the processor's and without, by Winograd and tap by tap */
+    for (int how = 0; how < 5; how++) {
+        /* with tiles of the processor's and without, by Winograd and tap by tap; blocks that are not full counted as such */
         const uint32_t flags = sk_cpu_detected_flags() & (how & 1 ? ~(uint32_t)SK_CPU_AMX : ~0u);
-        planned_open(
-            &here, n->graph, n->shapes, 1,
-            (plan_how){.flags = flags, .precision = SK_PRECISION_I8, .threads = 3, .by_taps = how & 2});
+        planned_open(&here, n->graph, n->shapes, 1,
+                     (plan_how){.flags = how == 4 ? 0 : flags,
+                                .precision = SK_PRECISION_I8,
+                                .threads = 3,
+                                .by_taps = how & 2,
+                                .whole = how == 4});
         planned_run(&here, &given, 4);
         const cpu_buffer *a = &p->plan.buffers[p->plan.outputs[0]],
                          *b = &here.plan.buffers[here.plan.outputs[0]];
@@ -92,6 +95,9 @@ static void layers(void **state)
     (void)state;
     static const byte_case all[] = {
         {"one by one", 2, 20, 33, 5, 6, 1, 1, 1, 0, 40, 10, 0, 0, 0},
+        {"one by one, wide", 1, 27, 33, 3, 18, 1, 1, 1, 0, 40, 10, 0, 0, 0},
+        {"three by three, wide", 2, 21, 20, 4, 37, 3, 1, 1, SK_UNARY_SILU, 30, 9, 0, 0, 0},
+        {"stride 2, wide", 1, 40, 24, 5, 35, 3, 2, 1, SK_UNARY_RELU, 200, 128, 0, 0, 0},
         {"three by three", 2, 17, 36, 6, 7, 3, 1, 1, SK_UNARY_SILU, 0, 0, 0, 0, 0},
         {"stride 2", 1, 16, 16, 7, 9, 3, 2, 1, SK_UNARY_RELU, 255, 128, 0, 0, 0},
         {"signed", 1, 7, 5, 6, 6, 3, 1, 1, 0, 128, 60, 0, 0, 1},
@@ -194,6 +200,33 @@ static void passing(void **state)
     net_out(&n, in_bytes(&n, sk_b_node(&n.b, SK_OP_CONV_TRANSPOSE, &t, in, 3, "up"), step, 70, SK_DTYPE_U8));
     done(&n, "transposed", 0.03);
     recorded_check("tests/fixtures/engines/cpu_plan_passing.txt");
+}
+
+/* A first convolution in f32 whose result is only read as bytes makes bytes; one that is read otherwise, too, makes floats. */
+static void first_floats(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        net n = net_begin();
+        sk_value in = net_in(&n, 2, which == 1 ? 1 : 3, 9, 21);
+        sk_value y = net_conv(&n, in, which == 1 ? 1 : 3, which == 1 ? 16 : 20,
+                              which == 2 ? (win){.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}}
+                                         : net_square(3, SK_UNARY_RELU));
+        sk_value x = in_bytes(&n, y, step, which == 2 ? 90 : 0, SK_DTYPE_U8);
+        net_out(&n, byte_conv(&n, x, which == 1 ? 16 : 20, 18, 3, 1, 1, 0));
+        if (which == 3)
+            net_out(&n, y);
+        net_check(&n, "of tensors", bytes, 0.04);
+        planned of_pictures, of_tensors;
+        planned_open(&of_pictures, n.graph, n.shapes, 1,
+                     (plan_how){.precision = SK_PRECISION_I8, .input = SK_INPUT_U8_HWC});
+        planned_open(&of_tensors, n.graph, n.shapes, 1, bytes);
+        planned_pictures(&of_pictures, &of_tensors, "first floats", 0.02);
+        planned_close(&of_pictures);
+        planned_close(&of_tensors);
+        net_end(&n);
+    }
+    recorded_check("tests/fixtures/engines/cpu_plan_first_floats.txt");
 }
 
 /* A sum with channels that lie otherwise: five and thirteen side by side are not eighteen in a row. */
@@ -328,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers),
         cmocka_unit_test(passing),
+        cmocka_unit_test(first_floats),
         cmocka_unit_test(sums_of_other_fills),
         cmocka_unit_test(pictures),
 #if defined(__x86_64__)

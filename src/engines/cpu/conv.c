@@ -185,7 +185,8 @@ sk_status cpu_conv_bind(cpu_plan *plan, cpu_step *step, sk_error *err)
                           .out_blocks = out.blocks,
                           .last_outputs = c->weights.cout - (out.blocks - 1) * SK_BLOCK};
     const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
-    p->out = out.size == 2 ? NULL : out.data + at;
+    p->out = out.size == sizeof(float) ? out.data + at : NULL;
+    c->out8 = out.size == 1 ? out.bytes + at : NULL;
     p->out16 = out.size == 2 ? (uint16_t *)(void *)out.bytes + at : NULL;
     p->out_plane = out.plane;
     p->out_row = out.row * c->step_y;

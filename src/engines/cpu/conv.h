@@ -53,6 +53,9 @@ typedef struct cpu_conv {
     ptrdiff_t in_image, out_image, residual_image;
     float gain[64], shift[64]; /* first: per sample of an interleaved row, repeating after 48 */
     int32_t row_floats;        /* first: one converted row in scratch */
+    uint8_t *out8; /* first: where its floats become bytes, of this scale and zero; null: they do not */
+    float out_scale;
+    int32_t out_zero;
     struct cpu_packed *packed;
     struct cpu_conv_u8 *u8; /* in eight bits (conv_u8.c): x, and mostly y, are low forms; null: f32 */
 } cpu_conv;
@@ -111,6 +114,8 @@ static inline void cpu_conv_share(const cpu_conv *conv, int64_t units, int32_t e
 /* first.c */
 bool cpu_conv_can_first(const cpu_plan *plan, const cpu_conv *conv);
 int32_t cpu_conv_first_row(const cpu_plan *plan, const cpu_conv *conv);
+/* Makes its result bytes, row by row, where that is all that is done with it. */
+void cpu_conv_first_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *conv);
 void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *conv);
 void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
 

@@ -17,6 +17,7 @@ static bool node_is_bf16(const cpu_plan *plan, const sk_node *node)
         return false;
     const sk_shape *xs = cpu_shape(plan, node->in[0]), *ys = cpu_shape(plan, node->out[0]);
     const cpu_conv c = {
+        .x = node->in[0],
         .kernel_h = w->kernel[0],
         .kernel_w = w->kernel[1],
         .stride_h = w->stride[0],

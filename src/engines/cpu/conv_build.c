@@ -83,6 +83,7 @@ bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node)
 static sk_status need_f32(cpu_plan *plan, const sk_node *node, cpu_conv *c, sk_error *err)
 {
     cpu_conv_to_bf16(plan, node, c);
+    cpu_conv_first_to_u8(plan, node, c);
     if (!c->weights.data) {
         SK_TRY(cpu_fold_weights(plan, node->in[1], err));
         c->weights.data = constant_f32(plan, node->in[1]) + c->weights.offset;

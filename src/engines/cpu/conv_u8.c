@@ -141,7 +141,7 @@ static void bind_first(cpu_plan *plan, cpu_conv *c)
         }
     u->p.in_pixel = c->weights.cin;
     u->p.in_row = u->row_bytes;
-    u->p.fill = &u->first_fill;
+    u->p.fill = u->holds = &u->first_fill;
     u->p.in_blocks = 1;
     u->p.kernel_w = 1;
 }
@@ -180,6 +180,22 @@ size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *c, const cpu_co
     return ((size_t)c->u8->row_bytes * (size_t)(c->u8->row_count + c->weights.cin) + 3) / 4;
 }
 
+/* Channels that the kernel multiplies: where tiles want whole blocks all of them, those that hold nothing by weights of 0. */
+static sk_status find_fill(cpu_plan *plan, const cpu_conv *c, const cpu_map *in, sk_error *err)
+{
+    cpu_conv_u8 *u = c->u8;
+    u->holds = u->p.fill = in->fill;
+    if (!plan->kernels_u8.whole_blocks || c->choice.form != CPU_CONV_TAPS || c->out_w < SK_BLOCK)
+        return SK_OK;
+    if (!u->whole)
+        u->whole = sk_arena_alloc(plan->arena, (size_t)in->blocks);
+    if (!u->whole)
+        return sk_fail_memory(err, (size_t)in->blocks);
+    memset(u->whole, SK_BLOCK, (size_t)in->blocks);
+    u->p.fill = u->whole;
+    return SK_OK;
+}
+
 sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
 {
     cpu_conv_u8 *u = c->u8;
@@ -211,8 +227,8 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
         p->in_plane = in.plane;
         p->in_row = in.row;
         p->in_pixel = SK_BLOCK;
-        p->fill = in.fill;
         p->in_blocks = in.blocks;
+        SK_TRY(find_fill(plan, c, &in, err));
         c->in_image = in.image;
     }
     if (c->residual != SK_VALUE_NONE) {

@@ -17,9 +17,11 @@ struct cpu_conv_u8 {
     bool floats;  /* the output is f32 */
     int8_t words; /* by Winograd: 1 it can be, -1 its sums may be too large, 0 not looked at yet */
     double out_scale;
-    float *scale, *bias;          /* of each output channel, for the kernel */
-    uint8_t first_fill;           /* first: bytes of a window's row */
-    bool as_is;                   /* first: the picture's bytes are the quantised ones */
+    float *scale, *bias;  /* of each output channel, for the kernel */
+    const uint8_t *holds; /* channels in each block of the input; p.fill: those that the kernel multiplies */
+    uint8_t *whole;       /* 16 for each of them, where p.fill says so */
+    uint8_t first_fill;   /* first: bytes of a window's row */
+    bool as_is;           /* first: the picture's bytes are the quantised ones */
     uint8_t lookup[4][256];       /* first: what they become, by channel */
     int32_t row_bytes, row_count; /* first: converted rows in scratch */
 };

@@ -82,6 +82,15 @@ static void convert_row(const cpu_conv *c, const cpu_frame *frame, int32_t n, in
             out[x * channels + k] = from[k * plane + x];
 }
 
+/* A block's row, from floats to what the map holds. */
+static void put_row(const cpu_conv *c, const cpu_plan *plan, const float *row, ptrdiff_t at, size_t count)
+{
+    if (c->out8)
+        plan->kernels_u8.quantise(row, c->out8 + at, count, c->out_scale, c->out_zero);
+    else
+        plan->kernels.to_bf16(row, c->p.out16 + at, count);
+}
+
 void cpu_conv_run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     float *rows = frame->scratch;
@@ -103,8 +112,9 @@ void cpu_conv_run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part,
                         rows + (size_t)((converted + c->pad_top) % c->kernel_h) * (size_t)c->row_floats);
         for (int32_t k = 0; k < c->kernel_h; k++)
             p.rows[k] = rows + (size_t)((top + k + c->pad_top) % c->kernel_h) * (size_t)c->row_floats;
-        if (!c->p.out16) {
-            p.out = c->p.out + n * c->out_image + y * c->p.out_row;
+        const ptrdiff_t to_row = n * c->out_image + y * c->p.out_row;
+        if (c->p.out) {
+            p.out = c->p.out + to_row;
             frame->plan->kernels.first(&p);
             continue;
         }
@@ -113,8 +123,15 @@ void cpu_conv_run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part,
         p.out_plane = (ptrdiff_t)count;
         frame->plan->kernels.first(&p);
         for (int32_t b = 0; b < c->p.out_blocks; b++)
-            frame->plan->kernels.to_bf16(
-                p.out + b * p.out_plane,
-                c->p.out16 + n * c->out_image + b * c->p.out_plane + y * c->p.out_row, count);
+            put_row(c, frame->plan, p.out + b * p.out_plane, to_row + b * c->p.out_plane, count);
     }
+}
+
+void cpu_conv_first_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c)
+{
+    if (!cpu_conv_can_first(plan, c) || !cpu_quantised_next(plan, node->out[0], &c->out_scale, &c->out_zero))
+        return;
+    c->y = cpu_low(plan, c->y);
+    plan->values[c->y].scale = c->out_scale;
+    plan->values[c->y].zero = c->out_zero;
 }

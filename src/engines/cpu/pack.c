@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
-#include "engines/cpu/conv.h"
+#include "engines/cpu/conv_u8.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -190,7 +190,8 @@ static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
         const void *data = cpu_conv_bytes_u8(c, &bytes);
         key_add(&key, &w->offset, sizeof w->offset);
         key_add(&key, data, bytes);
-        key.part[0] ^= 8; /* never the same as floats' */
+        key_add(&key, c->u8->p.fill, (size_t)blocks); /* those that hold nothing may be multiplied, too */
+        key.part[0] ^= 8;                             /* never the same as floats' */
         return key;
     }
     if (w->bias)

@@ -55,13 +55,14 @@ static int8_t *put_fours(int8_t *to, const cpu_conv *c, int32_t block, int32_t w
 static void pack_direct(const cpu_conv *c, int8_t *to, int32_t *sums)
 {
     const sk_conv_u8c16 *p = &c->u8->p;
+    const uint8_t *holds = c->u8->holds;
     for (int32_t block = 0; block < p->out_blocks; block += p->width) {
         const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
-        for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++)
+        for (int32_t b = 0, from = 0; b < p->in_blocks; from += holds[b], b++)
             for (int32_t ky = 0; ky < p->kernel_h; ky++)
                 for (int32_t kx = 0; kx < p->kernel_w; kx++)
                     for (int32_t i = 0; i < p->fill[b]; i += 4)
-                        to = put_fours(to, c, block, width, from + i, p->fill[b] - i, ky, kx, sums);
+                        to = put_fours(to, c, block, width, from + i, holds[b] - i, ky, kx, sums);
     }
 }
 

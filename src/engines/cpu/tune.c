@@ -64,11 +64,20 @@ static bool pairs_are_quicker(const cpu_conv *c)
     return pairs < winograd;
 }
 
+/* Does it read blocks that are full, as tiles want them? One that has no map yet will. */
+static bool reads_whole_blocks(const cpu_plan *plan, const cpu_conv *c)
+{
+    const sk_value v = c->x % plan->n_values; /* x may be the low form already */
+    const cpu_value *x = &plan->values[v], *low = &plan->values[cpu_low(plan, v)];
+    return c->weights.cin % SK_BLOCK == 0 && (x->map < 0 || cpu_usual_fill(x)) &&
+           (low->map < 0 || cpu_usual_fill(low));
+}
+
 /* Twice f32's products in the same time: Winograd with stride 1 saves more than that, unless there are few channels. */
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
 {
     if (plan->kernels.bf16_tiles) /* products of pairs in vectors are no quicker than f32's there */
-        return plan->bf16 && !c->u8 && c->weights.groups == 1 && c->weights.cin % SK_BLOCK == 0 &&
+        return plan->bf16 && !c->u8 && c->weights.groups == 1 && reads_whole_blocks(plan, c) &&
                c->out_w >= 16;
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c));

@@ -131,11 +131,51 @@ static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *r
         finish_all(&s, x, residual, out, count, f->residual_first, a->relu, a->folded);
 }
 
+/* Sixteen x / scale, as whole numbers. A product with 1 / scale is much quicker, and up to 512 off the quotient by less than a
+ * 2^13th: the same number comes out unless it lies that near to where rounding turns (*near). */
+SK_INLINE __m512i quotients(__m512 x, __m512 inverse, __mmask16 *near)
+{
+    const __m512 bound = _mm512_set1_ps(512.0f), least = _mm512_set1_ps(0.5f - 0x1p-13f);
+    __m512 t = _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, inverse);
+    t = _mm512_min_ps(_mm512_max_ps(t, _mm512_sub_ps(_mm512_setzero_ps(), bound)), bound);
+    const __m512i whole = _mm512_cvtps_epi32(t);
+    const __m512 off = _mm512_abs_ps(_mm512_sub_ps(t, _mm512_cvtepi32_ps(whole)));
+    *near |= _mm512_cmp_ps_mask(off, least, _CMP_GE_OQ);
+    return whole;
+}
+
+/* 64 at a time, where none of them is near; how many were done. */
+static size_t quantise_quickly(const float *in, uint8_t *out, size_t count, float scale, int32_t zero)
+{
+    const float inverse = 1.0f / scale;
+    const __m512 by = _mm512_set1_ps(inverse);
+    const __m512i add = _mm512_set1_epi32(zero);
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    size_t i = 0;
+    for (; i + 64 <= count && inverse < 1e38f; i += 64) {
+        __mmask16 near = 0;
+        __m512i q[4];
+        SK_UNROLL
+        for (int k = 0; k < 4; k++)
+            q[k] = _mm512_add_epi32(quotients(_mm512_loadu_ps(in + i + 16 * k), by, &near), add);
+        if (near)
+            break;
+        const __m512i bytes =
+            _mm512_packus_epi16(_mm512_packs_epi32(q[0], q[1]), _mm512_packs_epi32(q[2], q[3]));
+        _mm512_storeu_si512(out + i, _mm512_permutexvar_epi32(order, bytes));
+    }
+    return i;
+}
+
 static void quantise(const float *in, uint8_t *out, size_t count, float scale, int32_t zero)
 {
     const __m512 by = _mm512_set1_ps(scale), low = _mm512_set1_ps(-512.0f), high = _mm512_set1_ps(512.0f);
     const __m512i add = _mm512_set1_epi32(zero), none = _mm512_setzero_si512();
     for (size_t i = 0; i < count; i += 16) {
+        if (i % 64 == 0)
+            i += quantise_quickly(in + i, out + i, count - i, scale, zero);
+        if (i >= count)
+            break;
         const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1u);
         __m512 x = _mm512_maskz_loadu_ps(valid, in + i);
         x = _mm512_maskz_div_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, by);

@@ -95,5 +95,6 @@ void sk_kernels_u8_amx(sk_kernels_u8 *table)
 {
     table_u8_fill(table, "amx");
     table->conv = tile_conv;
+    table->whole_blocks = 1;
     table->winograd = NULL; /* tiles of bytes are quicker than words */
 }
