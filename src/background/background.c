@@ -175,7 +175,7 @@ static double noise_of(const sk_background *b, const uint8_t *grey)
     for (size_t i = 0; i < b->pixels; i++)
         counts[grey[i] > b->picture[i] ? grey[i] - b->picture[i] : b->picture[i] - grey[i]]++;
     int middle = 0;
-    while (middle < 255 && 2 * (below += counts[middle]) < b->pixels)
+    while (2 * (below += counts[middle]) < b->pixels)
         middle++;
     return 1.5 * middle;
 }

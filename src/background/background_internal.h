@@ -13,8 +13,7 @@ typedef struct blob_sums {
 
 typedef struct blob {
     blob_sums sums;
-    int64_t contrast; /* sum of the differences */
-    int32_t x0, y0, x1, y1;
+    int64_t contrast;  /* sum of the differences */
     int32_t first_run; /* the first of its runs; each names the next */
 } blob;
 

@@ -77,9 +77,6 @@ static void add_run(blob_sums *s, const blob_run *run)
 static void add_to_blob(blob *b, const blob_run *run, const uint8_t *difference)
 {
     add_run(&b->sums, run);
-    b->x0 = run->x0 < b->x0 ? run->x0 : b->x0;
-    b->x1 = run->x1 > b->x1 ? run->x1 : b->x1;
-    b->y1 = run->y + 1;
     for (int32_t x = run->x0; x < run->x1; x++)
         b->contrast += difference[x];
 }
@@ -110,8 +107,7 @@ sk_status blobs_find(const uint8_t *mask, const uint8_t *difference, int32_t wid
         blob_run *run = &list->runs[i];
         const bool root = run->blob == (int32_t)i;
         if (root) {
-            list->items[n] =
-                (blob){.x0 = run->x0, .y0 = run->y, .x1 = run->x1, .y1 = run->y + 1, .first_run = -1};
+            list->items[n] = (blob){.first_run = -1};
             run->blob = (int32_t)n++;
         } else {
             run->blob = list->runs[run->blob].blob; /* the root's number by now */

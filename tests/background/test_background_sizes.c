@@ -3,6 +3,7 @@
 
 #include "support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Rectangles of known areas on an even ground: which of them are animals, which are several, and how large one is. */
@@ -138,6 +139,29 @@ static void thresholds_are_passed_not_met(void **state)
     }
 }
 
+/* A rectangle grows by so many pixels on every side, no matter whether specks were cleaned away before. An even row of n pixels has
+ * a spread of n²/12, and the box is four times its root. */
+static void blobs_grow_on_every_side(void **state)
+{
+    (void)state;
+    static const int area[] = {120}; /* 12 x 10 */
+    for (int feature = 0; feature < 4; feature += 3)
+        for (int grow = 0; grow < 4; grow++) {
+            sk_background_settings s = plain();
+            sk_instances found;
+            sk_error err = {0};
+            s.grow = grow, s.smallest_feature = feature;
+            assert_ok(sk_instances_alloc(3, 0, &found, &err), &err);
+            assert_int_equal(found_of(&s, area, 1, &found), 1);
+            const sk_found *one = &found.items[0];
+            const double w = 12 + 2 * grow, h = 10 + 2 * grow;
+            assert_true(one->obb[0] == 9 && one->obb[1] == 10 && one->obb[4] == 0);
+            assert_true(fabs((double)one->obb[2] - 4 * w / sqrt(12)) < 1e-4);
+            assert_true(fabs((double)one->obb[3] - 4 * h / sqrt(12)) < 1e-4);
+            sk_instances_free(&found);
+        }
+}
+
 /* How many frames prime it: as many as fit into 64 MiB, 9 to 31. */
 static void large_frames_prime_less(void **state)
 {
@@ -200,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_decide_how_many_there_are), cmocka_unit_test(scores_and_room),
-        cmocka_unit_test(thresholds_are_passed_not_met), cmocka_unit_test(large_frames_prime_less),
-        cmocka_unit_test(the_ground_follows_by_steps)};
+        cmocka_unit_test(thresholds_are_passed_not_met),   cmocka_unit_test(large_frames_prime_less),
+        cmocka_unit_test(blobs_grow_on_every_side),        cmocka_unit_test(the_ground_follows_by_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
