@@ -183,7 +183,8 @@ static bool draw_speeds(const sk_report *r, sk_chart *chart)
     if (!(most > 0))
         return false;
     const double step = sk_axes_step(most, 6);
-    const sk_axes a = {96, 16, 770, 22 * (float)rows, 0, ceil(most / step) * step, 0, (double)rows};
+    const sk_axes a = {
+        .left = 96, .top = 16, .width = 770, .height = 22 * (float)rows, .x1 = ceil(most / step) * step};
     sk_chart_begin(chart, 900, (int)a.height + 70, "how fast each animal was");
     sk_axes_draw(chart, &a, "speed, pixels/s", NULL);
     for (size_t i = 0; i < rows; i++) {
@@ -289,7 +290,7 @@ static bool draw_presence(const sk_report *r, sk_chart *chart)
     const size_t rows = m->n_tracks < 60 ? m->n_tracks : 60;
     if (rows == 0)
         return false;
-    const sk_axes a = {96, 16, 770, 16 * (float)rows, 0, duration(m), 0, (double)rows};
+    const sk_axes a = {.left = 96, .top = 16, .width = 770, .height = 16 * (float)rows, .x1 = duration(m)};
     sk_chart_begin(chart, 900, (int)a.height + 70, "when each animal was seen");
     sk_axes_draw(chart, &a, "time, s", NULL);
     for (size_t i = 0; i < rows; i++) {
