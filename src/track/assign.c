@@ -52,16 +52,19 @@ void sk_assign_close(sk_assign **assign)
     *assign = NULL;
 }
 
+static size_t room_of(int32_t wanted, size_t room)
+{
+    return (size_t)wanted < room ? room : (size_t)wanted + (size_t)wanted / 2 + 32;
+}
+
 /* Nothing lives from one problem to the next: what is too small is made anew, with room to spare. */
 sk_status sk_assign_reserve(sk_assign *a, int32_t rows, int32_t columns, int32_t pairs, sk_error *err)
 {
     if (a->first && (size_t)rows <= a->row_room && (size_t)columns <= a->column_room &&
         (size_t)pairs <= a->pair_room)
         return SK_OK;
-    size_t r = a->row_room, c = a->column_room, p = a->pair_room;
-    r = (size_t)rows >= r ? (size_t)rows + (size_t)rows / 2 + 16 : r;
-    c = (size_t)columns >= c ? (size_t)columns + (size_t)columns / 2 + 16 : c;
-    p = (size_t)pairs >= p ? (size_t)pairs + (size_t)pairs / 2 + 64 : p;
+    const size_t r = room_of(rows, a->row_room), c = room_of(columns, a->column_room),
+                 p = room_of(pairs, a->pair_room);
     release(a);
     a->first = sk_calloc(r + 2, sizeof *a->first);
     a->u = sk_calloc(r, sizeof *a->u);

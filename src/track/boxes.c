@@ -172,7 +172,6 @@ void sk_box_track_seen(sk_box_track *t, const sk_detection *d, int32_t index, do
 {
     t->detection = index;
     t->missed = 0;
-    t->score = d->score;
     t->certainty = certainty;
     sk_heading_predict(&t->heading, 1, 0.95, 0.02);
     if (!d->upright || d->directed)
@@ -195,7 +194,7 @@ static sk_sighting sighting_of(const sk_box_track *t, int64_t frame, sk_track_st
                          .major = swap ? t->box.h : t->box.w,
                          .minor = swap ? t->box.w : t->box.h,
                          .angle = angle,
-                         .score = t->detection >= 0 ? t->score : NAN,
+                         .score = NAN, /* a detection's is told of it by the tracker */
                          .certainty = t->detection >= 0 ? t->certainty : 0,
                          .uncertainty = t->uncertainty};
 }

@@ -60,7 +60,7 @@ typedef struct sk_box_track {
     bool untold;          /* not told of in this frame */
     sk_box box;           /* where it is thought to be */
     double vx, vy;        /* pixels a frame */
-    double score, certainty, uncertainty;
+    double certainty, uncertainty;
     sk_heading heading;
 } sk_box_track;
 
@@ -79,7 +79,7 @@ void sk_box_list_close(sk_box_list *list);
 /* A track is told of from now on: it gets its number and its place. */
 void sk_box_list_enter(sk_box_list *list, sk_box_track *track);
 void sk_box_list_leave(sk_box_list *list, const sk_box_track *track);
-/* A look at a track: heading, score, certainty. */
+/* A look at a track: heading, certainty. */
 void sk_box_track_seen(sk_box_track *track, const sk_detection *d, int32_t index, double certainty);
 /* The sightings of n tracks that lie `bytes` apart, by place; those in `hidden` states of the settings left out. Tracks that
  * `missed` frames are covered or lost. */

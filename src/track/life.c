@@ -136,9 +136,6 @@ static bool beside_another(const sk_following *s, const sk_look *look, double re
 sk_status sk_life_fill(sk_following *s, sk_error *err)
 {
     int32_t over = 0;
-    for (int32_t i = 0; i < s->n; i++)
-        if (s->match[i] >= 0)
-            s->looks[s->match[i]].taken_by = i;
     for (int32_t j = 0; j < s->n_looks; j++)
         over += s->looks[j].taken_by < 0 && sk_detection_is_sure(&s->settings, s->most_looks, s->looks[j].d);
     if (!over || s->n_told + over <= s->settings.animals)

@@ -59,7 +59,8 @@ static inline bool sk_following_all(const sk_following *s)
             (s->most_looks <= s->settings.animals && s->watched > SK_COUNT_HOLDS * s->rules.fps));
 }
 
-/* Then what was left over is given to those that were left over, however far away; s->match has the others. */
+/* Then what was left over is given to those that were left over, however far away; s->match has the others, and whose looks
+ * they are is known. */
 sk_status sk_life_fill(sk_following *s, sk_error *err) SK_MUST_CHECK;
 /* Detections that were given to nobody begin followers. */
 void sk_life_begin(sk_following *s);

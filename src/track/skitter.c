@@ -298,7 +298,6 @@ static void take_matches(sk_following *s, double passed)
         const int32_t j = s->match[i];
         if (j < 0) {
             f->gaps++;
-            f->score = NAN;
             f->certainty = 0;
             continue;
         }
@@ -342,7 +341,7 @@ static int32_t tell(sk_following *s, int64_t frame)
             .major = f->major,
             .minor = f->minor,
             .angle = f->missed > 0 && f->heading.known ? sk_angle_axis(f->heading.angle) : f->angle,
-            .score = f->missed > 0 ? NAN : f->score,
+            .score = NAN, /* a detection's is told of it by the tracker */
             .certainty = f->missed > 0 ? 0 : f->certainty,
             .uncertainty = sqrt(0.5 * (place.xx + place.yy)),
         };

@@ -39,11 +39,8 @@ static sk_status gather(sk_seen_store *store, const int32_t *track, const int32_
                                   .x = d->x,
                                   .y = d->y,
                                   .heading = d->directed ? d->heading : d->angle,
-                                  .score = d->score,
-                                  .certainty = NAN,
-                                  .uncertainty = NAN,
                                   .state = SK_SEEN_ACTIVE,
-                                  .columns = SK_SEEN_DETECTION | SK_SEEN_SCORE | SK_SEEN_STATE};
+                                  .columns = SK_SEEN_DETECTION};
             sum += d->major;
             SK_TRY(add(&passes[0], track[f.first + i], &seen, err));
             if (other)

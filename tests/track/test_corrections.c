@@ -262,6 +262,20 @@ static void test_lines_that_are_none(void **state)
     sk_corrections_free(&list);
 }
 
+/* The largest numbers that there are. */
+static void test_largest_numbers(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "{\"do\":\"swap\",\"tracks\":[2147483647,0],\"from\":0,\"to\":9007199254740991}";
+    sk_error err = {0};
+    sk_corrections list = {0};
+    assert_ok(sk_corrections_read(&list, line, sizeof line - 1, "line", &err), &err);
+    assert_true(list.count == 1 && list.items[0].a == INT32_MAX && list.items[0].b == 0);
+    assert_true(list.items[0].from == 0 && list.items[0].to == 9007199254740991);
+    sk_corrections_free(&list);
+}
+
 static sk_status read_some(void *context, sk_error *err)
 {
     (void)context;
@@ -306,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_senseless_ones_are_refused),
         cmocka_unit_test(test_as_lines),
         cmocka_unit_test(test_lines_that_are_none),
+        cmocka_unit_test(test_largest_numbers),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_in_words),
     };

@@ -66,6 +66,18 @@ static void short_bursts_are_mended(void **state)
     }
 }
 
+/* A quarter of a turn is no flip: a burst ends where the heading is across again, and what is across stays so. */
+static void across_is_not_turned_around(void **state)
+{
+    (void)state;
+    double h[] = {0, M_PI, M_PI / 2, M_PI / 2, 0}, across[] = {0, M_PI / 2, 0, M_PI / 2, 0};
+    const double want[] = {0, 0, M_PI / 2, M_PI / 2, 0}, same_as[] = {0, M_PI / 2, 0, M_PI / 2, 0};
+    sk_headings_mend(h, 5, 3);
+    sk_headings_mend(across, 5, 3);
+    for (int i = 0; i < 5; i++)
+        assert_true(same(h[i], want[i]) && same(across[i], same_as[i]));
+}
+
 /* What is mended may show another burst, and so on, three times: here a fourth would turn the last but one. */
 static void three_passes_are_enough(void **state)
 {
@@ -131,8 +143,8 @@ static void directed_ones_turn_as_little_as_can_be(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_bursts_are_mended),
-                                       cmocka_unit_test(three_passes_are_enough),
-                                       cmocka_unit_test(directed_ones_turn_as_little_as_can_be)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_bursts_are_mended), cmocka_unit_test(across_is_not_turned_around),
+        cmocka_unit_test(three_passes_are_enough), cmocka_unit_test(directed_ones_turn_as_little_as_can_be)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

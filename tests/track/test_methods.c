@@ -79,6 +79,7 @@ static void follow_as_boxmot(const char *method, bool turned)
         for (int32_t i = 0; i < n; i++) {
             assert_in_range(out[i].detection, 0, 63);
             assert_true(i == 0 || out[i].place > out[i - 1].place);
+            assert_true(out[i].score == r.all[r.first[f] + out[i].detection].score && out[i].certainty > 0);
             number[out[i].detection] = out[i].track;
         }
         told += n;

@@ -318,9 +318,25 @@ static void pieces_are_linked_by_the_points_that_fit(void **state)
     assert_true(as_it_is.alike > exchanged.alike && exchanged.alike > 0.5);
 }
 
+/* How far a pose reaches from its middle, and how near its nearest point is to where the follower's was. */
+static void how_far_points_are(void **state)
+{
+    (void)state;
+    sk_keypoint points[3] = {{10, 24, 1}, {none, none, 0}, {10.5f, 20, 1}};
+    sk_detection d = {.x = 10, .y = 20, .points = points, .n_points = 3};
+    assert_true(sk_points_widest(&d) == 4);
+    points[0].x = 13;
+    assert_true(sk_points_widest(&d) == 5);
+    points[0].y = none; /* half of a point is none */
+    assert_true(sk_points_widest(&d) == 0.5);
+    d.n_points = 0;
+    assert_true(sk_points_widest(&d) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_far_points_are),
         cmocka_unit_test(online_all_are_used_and_nobody_is_swapped),
         cmocka_unit_test(offline_all_are_used_and_nobody_is_swapped),
         cmocka_unit_test(without_a_number_few_tracks_are_made),
