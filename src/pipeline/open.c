@@ -37,12 +37,10 @@ static sk_status name_device(sk_pipeline *p, sk_error *err)
 {
     sk_engine_probe probe = {0};
     SK_TRY(p->engine->probe(&probe, err));
-    size_t used = (size_t)snprintf(p->device, sizeof p->device, "%.140s",
-                                   probe.n_devices ? probe.devices[0].name : probe.detail);
-    if (p->provider)
-        used += (size_t)snprintf(p->device + used, sizeof p->device - used, ", %.20s provider", p->provider);
-    if (p->device_name)
-        snprintf(p->device + used, sizeof p->device - used, ", %.20s device", p->device_name);
+    const char *with = p->provider, *on = p->device_name;
+    snprintf(p->device, sizeof p->device, "%.140s%s%.20s%s%s%.20s%s",
+             probe.n_devices ? probe.devices[0].name : probe.detail, with ? ", " : "", with ? with : "",
+             with ? " provider" : "", on ? ", " : "", on ? on : "", on ? " device" : "");
     return SK_OK;
 }
 
