@@ -53,7 +53,7 @@ static node_complaint *complaint_of(sk_ros_node *node, uint64_t kind)
         node_complaint *c = &node->complaints[i];
         if (c->kind == kind)
             return c;
-        if (c->kind == 0 ? oldest->kind != 0 : oldest->kind != 0 && c->told_ns < oldest->told_ns)
+        if (c->told_ns < oldest->told_ns) /* an empty place: 0, before all others */
             oldest = c;
     }
     *oldest = (node_complaint){0};

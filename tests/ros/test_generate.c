@@ -344,8 +344,11 @@ static void a_folder_is_there_whole_or_not_at_all(void **state)
     assert_int_equal(entries_in(folder), 8);
     sk_free(path);
     /* a file among the files that cannot be written: nothing is left */
-    static const sk_ros_file clash[] = {
-        TEMPLATE("package/a", "x"), TEMPLATE("package/b/c", "y"), TEMPLATE("package/b/c/d", "z"), {0}};
+    static const sk_ros_file clash[] = {TEMPLATE("package/a", "x"),
+                                        TEMPLATE("package/aa/bb/cc/dd", "deep"),
+                                        TEMPLATE("package/b/c", "y"),
+                                        TEMPLATE("package/b/c/d", "z"),
+                                        {0}};
     sk_ros_package_close(&package);
     package = render(&choice, clash);
     snprintf(folder, sizeof folder, "%s/clash", test_folder());

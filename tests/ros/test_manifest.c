@@ -167,6 +167,55 @@ static void what_no_node_could_do_is_told(void **state)
     sk_manifest_close(&m);
 }
 
+/* What is in order: parameters at the ends of their ranges, topics and choices as ROS has them. What stands at another place of the
+ * manifest is told with that place. */
+static void parameters_go_up_to_their_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ros, *problem; /* null: none */
+    } cases[] = {
+        {"parameters: [{name: iou_threshold, type: float, default: 0}]", NULL},
+        {"parameters: [{name: iou_threshold, type: float, default: 1}]", NULL},
+        {"parameters: [{name: iou_threshold, type: double, default: 0.5}]", NULL},
+        {"parameters: [{name: iou_threshold, type: float, default: -0.01}]", "lies between 0 and 1"},
+        {"parameters: [{name: iou_threshold, type: float, default: 1.01}]", "lies between 0 and 1"},
+        {"parameters: [{name: iou_threshold, type: string, default: x}]", "is of type float, not string"},
+        {"parameters: [{name: classes, type: list, default: []}]", NULL},
+        {"parameters: [{name: classes, type: list, default: [0, 3]}]", NULL},
+        {"parameters: [{name: classes, type: list, default: [0, -1]}]", "takes a list of whole numbers"},
+        {"parameters: [{name: classes, type: list, default: [0.5]}]", "takes a list of whole numbers"},
+        {"parameters: [{name: qos_reliability, type: string, default: reliable}]", NULL},
+        {"parameters: [{name: qos_reliability, type: string, default: reliabl}]", "is one of best_effort|"},
+        {"parameters: [{name: qos_reliability, type: string, default: best_effort|reliable}]", "is one of"},
+        {"parameters: [{name: input_topic, type: string, default: /camera/image}]", NULL},
+        {"parameters: [{name: second_weights_path, type: string, default: b.pt}]",
+         "the parameter 'second_weights_path' follows from source.weights"},
+        {"subscribers: [{topic: a, msg_type: sensor_msgs/Image}]\n  parameters: [{name: input_topic, "
+         "type: string, default: b}]",
+         "the parameter 'input_topic' follows from ros.subscribers"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_problems problems = {0};
+        sk_manifest *m = NULL;
+        sk_ros_meaning meaning;
+        sk_text text = {0};
+        sk_text_appendf(&text, HEAD "ros:\n  publishers: [{topic: d, msg_type: DetectionArray}]\n  %s\n",
+                        cases[i].ros);
+        assert_ok(sk_manifest_open(sk_text_get(&text), text.length, "m.yaml", &m, &problems, &err), &err);
+        if (!m)
+            fail_msg("%s: %s", cases[i].ros, sk_text_get(&problems.lines));
+        sk_manifest_meaning(m, &meaning, &problems);
+        if (problems.count != (cases[i].problem != NULL) ||
+            (cases[i].problem && !strstr(sk_text_get(&problems.lines), cases[i].problem)))
+            fail_msg("%s: %zu problems: %s", cases[i].ros, problems.count, sk_text_get(&problems.lines));
+        sk_problems_free(&problems);
+        sk_manifest_close(&m);
+        sk_text_free(&text);
+    }
+}
+
 static void weights_follow_the_variant(void **state)
 {
     (void)state;
@@ -217,6 +266,7 @@ int main(void)
                                        cmocka_unit_test(upstream_s_defaults_hold),
                                        cmocka_unit_test(everything_wrong_is_told_at_its_place),
                                        cmocka_unit_test(what_no_node_could_do_is_told),
+                                       cmocka_unit_test(parameters_go_up_to_their_ends),
                                        cmocka_unit_test(weights_follow_the_variant),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests_name("ros/manifest", tests, NULL, NULL);

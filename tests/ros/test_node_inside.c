@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Inside of the node, without a network: what it says and how often; a change of parameters that cannot be brought about. */
 
@@ -33,6 +34,26 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         memcpy(&real, &symbol, sizeof real);
     }
     return real(thread, attributes, begin, argument);
+}
+
+/* --- a clock that was just begun --- */
+
+static int64_t young_ns = -1; /* its time; below 0: the real one */
+
+typedef int read_clock(clockid_t, struct timespec *);
+
+int clock_gettime(clockid_t which, struct timespec *out)
+{
+    static read_clock *real;
+    if (young_ns >= 0 && which != CLOCK_REALTIME) {
+        *out = (struct timespec){young_ns / 1000000000, young_ns % 1000000000};
+        return 0;
+    }
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    return real(which, out);
 }
 
 /* --- a node that says what it says into a list --- */
@@ -89,6 +110,67 @@ static void complaints_in_turn_are_told_once_each(void **state)
         node_complain(&node, text);
     }
     assert_int_equal(said, 103);
+    end(&node);
+}
+
+/* A machine that has just started: what was never told is told now; half a minute is counted from there, to the nanosecond. */
+static void complaints_do_not_wait_for_a_young_clock(void **state)
+{
+    sk_ros_node node;
+    sk_ros_node_settings settings;
+    (void)state;
+    begin(&node, &settings);
+    young_ns = 5;
+    for (int i = 0; i < 3; i++) {
+        node_complain(&node, "first");
+        node_complain(&node, "second");
+    }
+    assert_int_equal(said, 2);
+    assert_string_equal(last_said, "second");
+    young_ns = 5 + NODE_COMPLAINT_NS - 1;
+    node_complain(&node, "first");
+    assert_int_equal(said, 2);
+    young_ns++;
+    node_complain(&node, "first");
+    assert_int_equal(said, 3);
+    assert_string_equal(last_said, "first (and 3 more like this since it was told last)");
+    node_complain(&node, "first");
+    assert_int_equal(said, 3);
+    young_ns += NODE_COMPLAINT_NS;
+    node_complain(&node, "first");
+    assert_string_equal(last_said, "first (and 1 more like this since it was told last)");
+    young_ns += NODE_COMPLAINT_NS;
+    node_complain(&node, "first");
+    assert_string_equal(last_said, "first"); /* nothing was kept back */
+    young_ns = -1;
+    end(&node);
+}
+
+/* A kind keeps its place as long as it is told more often than others; the one told longest ago makes room. */
+static void the_oldest_complaint_makes_room(void **state)
+{
+    sk_ros_node node;
+    sk_ros_node_settings settings;
+    (void)state;
+    begin(&node, &settings);
+    young_ns = 1000;
+    for (int i = 0; i < NODE_COMPLAINTS; i++, young_ns++) {
+        const char text[2] = {(char)('a' + i), '\0'};
+        node_complain(&node, text);
+    }
+    assert_int_equal(said, NODE_COMPLAINTS);
+    node_complain(&node, "one more"); /* in the place of "a" */
+    assert_int_equal(said, NODE_COMPLAINTS + 1);
+    for (int i = 1; i < NODE_COMPLAINTS; i++) {
+        const char text[2] = {(char)('a' + i), '\0'};
+        node_complain(&node, text);
+    }
+    assert_int_equal(said, NODE_COMPLAINTS + 1);
+    node_complain(&node, "a");
+    assert_int_equal(said, NODE_COMPLAINTS + 2);
+    node_complain(&node, "b"); /* made room for it */
+    assert_int_equal(said, NODE_COMPLAINTS + 3);
+    young_ns = -1;
     end(&node);
 }
 
@@ -171,6 +253,8 @@ static void a_core_without_a_teller_is_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(complaints_in_turn_are_told_once_each),
+                                       cmocka_unit_test(complaints_do_not_wait_for_a_young_clock),
+                                       cmocka_unit_test(the_oldest_complaint_makes_room),
                                        cmocka_unit_test(the_log_holds_up_nothing),
                                        cmocka_unit_test(a_core_without_a_teller_is_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
