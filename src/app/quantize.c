@@ -342,6 +342,17 @@ static sk_status calibrate(sk_quantize_job *job, sk_quantize_report *report, sk_
     return sk_quantize_calibrate(job, report, err);
 }
 
+/* A byte for each node, 1: stays in f32 whatever is measured. Tensor cores of fp8 have no transposed convolutions. */
+static sk_status find_stays(const sk_quantize_job *job, uint8_t **out, sk_error *err)
+{
+    uint8_t *stays = *out = sk_calloc(job->graph->n_nodes, 1);
+    if (!stays)
+        return sk_fail_memory(err, job->graph->n_nodes);
+    for (size_t n = 0; n < job->graph->n_nodes; n++)
+        stays[n] = job->s->precision == SK_QUANTIZE_FP8 && job->graph->nodes[n].op == SK_OP_CONV_TRANSPOSE;
+    return SK_OK;
+}
+
 sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report, sk_error *err)
 {
     sk_quantize_job job = {.s = settings};
@@ -361,15 +372,11 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(sk_quantize_finder_open(&job, err));
     SK_TRY_GOTO(sk_quantize_truth_open(&job, &job.truth, err));
     SK_TRY_GOTO(sk_quantise_prepare(model->graph, &job.graph, err));
-    SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
+    SK_TRY_GOTO(find_stays(&job, &stays, err));
+    SK_TRY_GOTO(sk_quantise_plan_open(job.graph, stays, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));
     SK_TRY_GOTO(sk_quantize_read(&job, err));
     SK_TRY_GOTO(calibrate(&job, report, err));
-    stays = sk_calloc(job.graph->n_nodes + 1, 1);
-    if (!stays) {
-        status = sk_fail_memory(err, job.graph->n_nodes);
-        goto done;
-    }
     SK_TRY_GOTO(choose_kept(&job, stays, report, err));
     SK_TRY_GOTO(sk_quantize_make(&job, stays, false, report, &eight_bits, err));
     SK_TRY_GOTO(sk_quantize_make(&job, stays, true, NULL, &simulated, err));

@@ -124,7 +124,7 @@ static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
             if (plan->layers[k].input != v)
                 continue;
             const sk_node *conv = &job->graph->nodes[plan->layers[k].node];
-            item->n_sums = job->graph->values[conv->in[1]].shape.dim[1] * conv->a.conv.groups;
+            item->n_sums = sk_quantise_channels_read(job->graph, conv);
             item->sums = sk_calloc((size_t)item->n_sums, sizeof *item->sums);
             if (!item->sums)
                 status = sk_fail_memory(err, (size_t)item->n_sums * sizeof *item->sums);

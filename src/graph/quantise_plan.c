@@ -58,21 +58,32 @@ static bool moves(const sk_node *node)
     }
 }
 
+static bool convolves(const sk_node *node)
+{
+    return node->op == SK_OP_CONV || node->op == SK_OP_CONV_TRANSPOSE;
+}
+
 /* Who may make an input of a layer: what lies there as a map of channels. */
 static bool makes_maps(const planner *p, sk_value v)
 {
     const sk_node *node = maker(p->graph, v);
     if (!node || (node->flags & SK_NODE_TAIL))
         return false;
-    return moves(node) || node->op == SK_OP_CONV || node->op == SK_OP_CONV_TRANSPOSE ||
-           node->op == SK_OP_UNARY || node->op == SK_OP_BINARY || node->op == SK_OP_AVG_POOL ||
-           node->op == SK_OP_CLIP;
+    return moves(node) || convolves(node) || node->op == SK_OP_UNARY || node->op == SK_OP_BINARY ||
+           node->op == SK_OP_AVG_POOL || node->op == SK_OP_CLIP;
+}
+
+int64_t sk_quantise_channels_read(const sk_graph *graph, const sk_node *conv)
+{
+    const sk_shape *w = &graph->values[conv->in[1]].shape;
+    return conv->op == SK_OP_CONV_TRANSPOSE ? w->dim[0] : w->dim[1] * conv->a.conv.groups;
 }
 
 static bool may_be_layer(const planner *p, size_t index)
 {
     const sk_node *node = &p->graph->nodes[index];
-    if (node->op != SK_OP_CONV || (node->flags & SK_NODE_TAIL) || (p->stays && p->stays[index]))
+    if (!convolves(node) || (node->flags & SK_NODE_TAIL) || (p->stays && p->stays[index]) ||
+        (node->op == SK_OP_CONV_TRANSPOSE && node->a.conv_transpose.groups != 1))
         return false;
     const sk_value_info *w = &p->graph->values[node->in[1]];
     bool bias_known =
@@ -80,7 +91,7 @@ static bool may_be_layer(const planner *p, size_t index)
         (sk_value_is_constant(p->graph, node->in[2]) && p->graph->values[node->in[2]].dtype == SK_DTYPE_F32);
     return sk_value_is_constant(p->graph, node->in[1]) && w->dtype == SK_DTYPE_F32 && w->shape.rank == 4 &&
            sk_shape_count(&w->shape) > 0 && bias_known &&
-           w->shape.dim[1] * node->a.conv.groups > PICTURE_CHANNELS && !p->last[node->out[0]] &&
+           sk_quantise_channels_read(p->graph, node) > PICTURE_CHANNELS && !p->last[node->out[0]] &&
            makes_maps(p, node->in[0]);
 }
 
@@ -153,7 +164,7 @@ static sk_status list_layers(const planner *p, sk_quantise_plan *plan, sk_error 
     int32_t at = 0;
     for (size_t n = 0; n < p->graph->n_nodes; n++) {
         const sk_node *node = &p->graph->nodes[n];
-        plan->n_kept += node->op == SK_OP_CONV && !(node->flags & SK_NODE_TAIL) && !p->layer[n];
+        plan->n_kept += convolves(node) && !(node->flags & SK_NODE_TAIL) && !p->layer[n];
         if (!p->layer[n])
             continue;
         sk_quantise_layer *layer = &plan->layers[at++];

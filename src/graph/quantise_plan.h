@@ -28,6 +28,8 @@ typedef struct sk_quantise_plan {
     int32_t n_kept; /* convolutions that stay in f32 */
 } sk_quantise_plan;
 
+/* Channels of what a convolution, transposed or not, reads. */
+int64_t sk_quantise_channels_read(const sk_graph *graph, const sk_node *conv);
 /* A convolution of each channel by itself. */
 bool sk_quantise_is_depthwise(const sk_graph *graph, const sk_node *conv);
 

@@ -88,11 +88,11 @@ static sk_status add_pair(rewriter *r, sk_value v, const char *name)
 }
 
 /* What rounding the weights adds to each output, by the mean of what they are multiplied with. `to`: what they became. */
-static void correct_bias(const sk_node *conv, const sk_shape *w, const float *from, const float *to,
+static void correct_bias(int32_t groups, const sk_shape *w, const float *from, const float *to,
                          const float *means, float *bias)
 {
     int64_t each = w->dim[1] * w->dim[2] * w->dim[3], taps = w->dim[2] * w->dim[3];
-    int64_t out_group = w->dim[0] / conv->a.conv.groups;
+    int64_t out_group = w->dim[0] / groups;
     for (int64_t o = 0; o < w->dim[0]; o++) {
         double shift = 0;
         const float *mean = means + (out_group ? o / out_group : 0) * w->dim[1];
@@ -119,11 +119,26 @@ bool sk_quantise_is_depthwise(const sk_graph *graph, const sk_node *conv)
     return conv->op == SK_OP_CONV && w->rank == 4 && w->dim[1] == 1 && conv->a.conv.groups == w->dim[0];
 }
 
-/* The convolution with weights in eight bits, which a DEQUANTIZE before it reads. */
+/* [a][b][taps] as [b][a][taps], of elements of `size` bytes. */
+static void exchange(const void *from, void *to, const sk_shape *w, size_t size)
+{
+    const size_t run = (size_t)(w->dim[2] * w->dim[3]) * size;
+    for (int64_t a = 0; a < w->dim[0]; a++)
+        for (int64_t b = 0; b < w->dim[1]; b++)
+            memcpy((char *)to + (size_t)(b * w->dim[0] + a) * run,
+                   (const char *)from + (size_t)(a * w->dim[1] + b) * run, run);
+}
+
+/* The convolution with weights in eight bits, which a DEQUANTIZE before it reads. A transposed one's lie with the outputs second:
+ * they are put first, and back when they are bytes. */
 static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
 {
+    const bool transposed = conv->op == SK_OP_CONV_TRANSPOSE;
     sk_tensor w = sk_value_tensor(r->graph, conv->in[1]);
-    const sk_shape shape = w.shape, list = {.rank = 1, .dim = {shape.dim[0]}};
+    const sk_shape given = w.shape;
+    const sk_shape shape =
+        transposed ? sk_shape_of(4, given.dim[1], given.dim[0], given.dim[2], given.dim[3]) : given;
+    const sk_shape list = {.rank = 1, .dim = {shape.dim[0]}};
     const int64_t out = shape.dim[0], each = sk_shape_count(&shape) / out;
     const float *from = w.data;
     const bool f8 = r->numbers->f8;
@@ -133,10 +148,15 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     uint8_t *bytes = sk_malloc((size_t)(out * each));
     float *to = sk_malloc((size_t)(out * each) * sizeof *to);
     float *scales = sk_calloc((size_t)out, sizeof *scales), *bias = sk_calloc((size_t)out, sizeof *bias);
+    float *spare = transposed ? sk_malloc((size_t)(out * each) * sizeof *spare) : NULL;
     sk_value *in = sk_arena_alloc(r->graph->arena, 4 * sizeof *in), parts[2];
-    if (!bytes || !to || !scales || !bias || !in) {
+    if (!bytes || !to || !scales || !bias || !in || (transposed && !spare)) {
         status = sk_fail_memory(r->err, (size_t)(out * each) * sizeof *to);
         goto done;
+    }
+    if (transposed) {
+        exchange(from, spare, &given, sizeof *spare);
+        from = spare;
     }
     for (int64_t o = 0; o < out; o++)
         scales[o] = sk_quantise_weights(from + o * each, each, shape.dim[2] * shape.dim[3], f8,
@@ -146,27 +166,34 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     if (conv->n_in > 2 && conv->in[2] != SK_VALUE_NONE)
         memcpy(bias, sk_value_tensor(r->graph, conv->in[2]).data, (size_t)out * sizeof *bias);
     if (r->numbers->means && r->numbers->means[layer])
-        correct_bias(conv, &shape, from, to, r->numbers->means[layer], bias);
+        correct_bias(transposed ? 1 : conv->a.conv.groups, &shape, from, to, r->numbers->means[layer], bias);
+    if (transposed) {
+        exchange(to, spare, &shape, sizeof *spare);
+        memcpy(to, spare, (size_t)(out * each) * sizeof *to);
+        exchange(bytes, spare, &shape, 1);
+        memcpy(bytes, spare, (size_t)(out * each));
+    }
     for (int i = 0; i < 4; i++)
         in[i] = i < conv->n_in ? conv->in[i] : SK_VALUE_NONE;
     memset(&a, 0, sizeof a);
+    a.quantise.axis = transposed;
     SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, bias, &in[2], r->err));
     node.in = in;
     node.n_in = conv->n_in > 3 ? 4 : 3;
     if (r->numbers->simulate) {
-        SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &shape, to, &in[1], r->err));
+        SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &given, to, &in[1], r->err));
         status = sk_graph_push_node(r->graph, &node, r->err);
         goto done;
     }
     SK_TRY_GOTO(
-        sk_graph_add_copy(r->graph, f8 ? SK_DTYPE_F8 : SK_DTYPE_I8, &shape, bytes, &parts[0], r->err));
+        sk_graph_add_copy(r->graph, f8 ? SK_DTYPE_F8 : SK_DTYPE_I8, &given, bytes, &parts[0], r->err));
     SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, scales, &parts[1], r->err));
     char text[160];
     snprintf(text, sizeof text, "%.120s/weights", conv->name);
     SK_TRY_GOTO(sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, parts, 2, 1, text, &in[1], r->err));
     status = sk_graph_push_node(r->graph, &node, r->err);
 done:
-    sk_free_all(bytes, to, scales, bias);
+    sk_free_all(bytes, to, scales, bias, spare);
     return status;
 }
 
@@ -202,7 +229,8 @@ static sk_status check_numbers(const sk_graph *graph, const sk_quantise_plan *pl
                            (double)numbers->groups[g].scale, numbers->groups[g].zero);
     for (int32_t i = 0; i < plan->n_layers; i++)
         if ((size_t)plan->layers[i].node >= graph->n_nodes ||
-            graph->nodes[plan->layers[i].node].op != SK_OP_CONV)
+            (graph->nodes[plan->layers[i].node].op != SK_OP_CONV &&
+             graph->nodes[plan->layers[i].node].op != SK_OP_CONV_TRANSPOSE))
             return sk_fail(err, SK_ERR_ARG, "the plan is of another graph");
     return SK_OK;
 }
