@@ -415,6 +415,35 @@ static void check_to_bytes(kernel_run *run, const sk_kernels_u8 *ref, const sk_k
     }
 }
 
+/* A quotient may be found by a product where that gives the same number: long rows of plain numbers, of numbers a few roundings off where
+ * the result turns, and of large ones, alone and among plain ones. */
+static void check_to_bytes_by_products(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
+{
+    static const float large[] = {511.0f,        513.0f,         40000.0f, 1e7f,
+                                  2147483520.0f, -2147483648.0f, 4e9f,     -3e38f};
+    for (int i = 0; i < 160; i++) {
+        const size_t n = (size_t)kernel_range(run, 64, 1200);
+        float *x = kernel_buffer(run, n * sizeof *x, 4);
+        uint8_t *want = kernel_buffer(run, n, 1), *got = kernel_buffer(run, n, 1);
+        const float scale =
+            ldexpf(1.0f + (float)kernel_range(run, 0, 1000) / 1001.0f, (int)kernel_range(run, -20, 3));
+        const int32_t zero = (int32_t)kernel_range(run, 0, 255), kind = i % 4;
+        kernel_fill_f32(run, x, n, -100.0f * scale, 400.0f * scale);
+        for (size_t k = 0; k < n && kind; k += kind == 1 ? 1 : (size_t)kernel_range(run, 1, 90)) {
+            x[k] = ((float)kernel_range(run, -260, 520) + 0.5f) * scale;
+            for (int off = (int)kernel_range(run, -3, 3); off; off += off < 0 ? 1 : -1)
+                x[k] = nextafterf(x[k], off < 0 ? -INFINITY : INFINITY);
+            if (kind == 3)
+                x[k] = large[kernel_range(run, 0, 7)] * scale;
+        }
+        kernel_case(run, "n %zu, scale %g, zero %d, kind %d", n, (double)scale, zero, kind);
+        ref->quantise(x, want, n, scale, zero);
+        mine->quantise(x, got, n, scale, zero);
+        kernel_compare_bytes(run, want, got, n);
+        kernel_end(run);
+    }
+}
+
 static void check_to_floats(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
 {
     for (int i = 0; i < 100; i++) {
@@ -549,8 +578,10 @@ void check_conv_u8(kernel_run *run)
         check_finish(run, &ref, &mine);
         check_fold(run, &mine);
     }
-    if (kernel_variant(run, "u8 quantise", (kernel_fn)mine.quantise))
+    if (kernel_variant(run, "u8 quantise", (kernel_fn)mine.quantise)) {
         check_to_bytes(run, &ref, &mine);
+        check_to_bytes_by_products(run, &ref, &mine);
+    }
     if (kernel_variant(run, "u8 dequantise", (kernel_fn)mine.dequantise))
         check_to_floats(run, &ref, &mine);
     if (kernel_variant(run, "u8c16 max pool", (kernel_fn)mine.max_pool))

@@ -73,21 +73,23 @@ SK_INLINE __m512i finish_act(const finish_set *s, __m512i x, const int relu, con
     return _mm512_subs_epi16(y, _mm512_adds_epi16(level, _mm512_mulhrs_epi16(slope, f)));
 }
 
-SK_INLINE __m512i finish_32(const finish_set *s, __m512i x, const uint8_t *residual, __mmask32 valid,
+/* `added`: the residual's bytes, each as a word; with_residual 0: none. */
+SK_INLINE __m512i finish_32(const finish_set *s, __m512i x, __m512i added, const int with_residual,
                             const int first, const int relu, const int folded)
 {
-    __m512i r = _mm512_setzero_si512();
-    if (residual) {
-        r = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(valid, residual));
-        r = _mm512_slli_epi16(_mm512_sub_epi16(r, s->residual_zero), 7);
-        r = _mm512_mulhrs_epi16(r, s->residual_gain);
-        if (first)
-            x = _mm512_adds_epi16(x, r);
-    }
+    __m512i r = _mm512_slli_epi16(_mm512_sub_epi16(added, s->residual_zero), 7);
+    r = _mm512_mulhrs_epi16(r, s->residual_gain);
+    if (with_residual && first)
+        x = _mm512_adds_epi16(x, r);
     __m512i y = finish_act(s, x, relu, folded);
-    if (residual && !first)
+    if (with_residual && !first)
         y = _mm512_adds_epi16(y, r);
     return _mm512_sra_epi16(_mm512_adds_epi16(y, s->offset), s->shift);
+}
+
+SK_INLINE __m512i residual_32(const uint8_t *residual, __mmask32 valid)
+{
+    return residual ? _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(valid, residual)) : _mm512_setzero_si512();
 }
 
 SK_INLINE void finish_all(const finish_set *s, const int16_t *x, const uint8_t *residual, uint8_t *out,
@@ -99,18 +101,19 @@ SK_INLINE void finish_all(const finish_set *s, const int16_t *x, const uint8_t *
         const __mmask32 low = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
         const __mmask32 high = left >= 64 ? 0xffffffffu : left <= 32 ? 0 : (1u << (left - 32)) - 1u;
         __m512i a = _mm512_maskz_loadu_epi16(low, x + i), b = _mm512_maskz_loadu_epi16(high, x + i + 32);
-        a = finish_32(s, a, residual ? residual + i : NULL, low, first, relu, folded);
-        b = finish_32(s, b, residual ? residual + i + 32 : NULL, high, first, relu, folded);
+        const __m512i ra = residual_32(residual ? residual + i : NULL, low),
+                      rb = residual_32(residual ? residual + i + 32 : NULL, high);
+        a = finish_32(s, a, ra, residual != NULL, first, relu, folded);
+        b = finish_32(s, b, rb, residual != NULL, first, relu, folded);
         __m512i bytes = _mm512_permutexvar_epi64(order, _mm512_packus_epi16(a, b));
         _mm512_mask_storeu_epi8(out + i, (__mmask64)high << 32 | low, bytes);
     }
 }
 
-static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *residual, uint8_t *out,
-                       size_t count)
+SK_INLINE finish_set finish_set_of(const sk_finish_u8 *f)
 {
     const sk_act_i16 *a = f->act;
-    const finish_set s = {
+    return (finish_set){
         .level0 = _mm512_loadu_si512(a->level),
         .level1 = _mm512_loadu_si512(a->level + 32),
         .slope0 = _mm512_loadu_si512(a->slope),
@@ -121,6 +124,13 @@ static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *r
         .residual_gain = _mm512_set1_epi16(f->residual_gain),
         .residual_zero = _mm512_set1_epi16((short)f->residual_zero),
         .shift = _mm_cvtsi32_si128(f->shift)};
+}
+
+static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *residual, uint8_t *out,
+                       size_t count)
+{
+    const sk_act_i16 *a = f->act;
+    const finish_set s = finish_set_of(f);
     if (a->folded && !residual)
         finish_all(&s, x, NULL, out, count, 0, 1, 1);
     else if (a->folded && !f->residual_first)
@@ -132,15 +142,14 @@ static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *r
 }
 
 /* Sixteen x / scale, as whole numbers. A product with 1 / scale is much quicker, and up to 512 off the quotient by less than a
- * 2^13th: the same number comes out unless it lies that near to where rounding turns (*near). */
+ * 2^13th: the same number comes out unless it lies that near to where rounding turns (*near), and beyond 512 all are the same. What
+ * is no number, or too large for one of 32 bits, is near, too. */
 SK_INLINE __m512i quotients(__m512 x, __m512 inverse, __mmask16 *near)
 {
-    const __m512 bound = _mm512_set1_ps(512.0f), least = _mm512_set1_ps(0.5f - 0x1p-13f);
-    __m512 t = _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, inverse);
-    t = _mm512_min_ps(_mm512_max_ps(t, _mm512_sub_ps(_mm512_setzero_ps(), bound)), bound);
+    const __m512 t = _mm512_mul_ps(x, inverse), least = _mm512_set1_ps(0.5f - 0x1p-13f);
     const __m512i whole = _mm512_cvtps_epi32(t);
-    const __m512 off = _mm512_abs_ps(_mm512_sub_ps(t, _mm512_cvtepi32_ps(whole)));
-    *near |= _mm512_cmp_ps_mask(off, least, _CMP_GE_OQ);
+    const __m512 off = _mm512_sub_ps(t, _mm512_cvtepi32_ps(whole));
+    *near |= _mm512_cmp_ps_mask(_mm512_abs_ps(off), least, _CMP_NLT_UQ);
     return whole;
 }
 
@@ -149,7 +158,7 @@ static size_t quantise_quickly(const float *in, uint8_t *out, size_t count, floa
 {
     const float inverse = 1.0f / scale;
     const __m512 by = _mm512_set1_ps(inverse);
-    const __m512i add = _mm512_set1_epi32(zero);
+    const __m512i add = _mm512_set1_epi16((short)zero);
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     size_t i = 0;
     for (; i + 64 <= count && inverse < 1e38f; i += 64) {
@@ -157,12 +166,12 @@ static size_t quantise_quickly(const float *in, uint8_t *out, size_t count, floa
         __m512i q[4];
         SK_UNROLL
         for (int k = 0; k < 4; k++)
-            q[k] = _mm512_add_epi32(quotients(_mm512_loadu_ps(in + i + 16 * k), by, &near), add);
+            q[k] = quotients(_mm512_loadu_ps(in + i + 16 * k), by, &near);
         if (near)
             break;
-        const __m512i bytes =
-            _mm512_packus_epi16(_mm512_packs_epi32(q[0], q[1]), _mm512_packs_epi32(q[2], q[3]));
-        _mm512_storeu_si512(out + i, _mm512_permutexvar_epi32(order, bytes));
+        const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), add),
+                      high = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), add);
+        _mm512_storeu_si512(out + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high)));
     }
     return i;
 }

@@ -15,12 +15,64 @@
 
 /* Convolution of bytes by tiles (tiles_amx.h). Blocks that are not full and narrow maps go by vectors, to the same sums. */
 
+/* Sums of `pixels` neighbouring pixels, four at a time, to bytes. What packing puts in turns, four channels of each pixel, one
+ * exchange at the end puts in order. */
+SK_INLINE void sums_to_bytes(const finish_set *s, const int32_t *sums, const float *scale, const float *bias,
+                             const uint8_t *residual, uint8_t *out, int32_t pixels, const int first,
+                             const int relu, const int folded)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i none = _mm512_setzero_si512();
+    const finish_set set = *s;
+    for (int32_t i = 0; i < pixels; i += 4, sums += 4 * TILE) {
+        __m512i x[4], low = none, high = none;
+        SK_UNROLL
+        for (int k = 0; k < 4; k++)
+            x[k] = _mm512_cvtps_epi32(sum_scaled(_mm512_load_si512(sums + k * TILE), scale, bias));
+        if (residual) {
+            const __m512i r = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(residual + i * SK_BLOCK));
+            low = _mm512_unpacklo_epi8(r, none);
+            high = _mm512_unpackhi_epi8(r, none);
+        }
+        const __m512i a = finish_32(&set, _mm512_packs_epi32(x[0], x[1]), low, residual != NULL, first, relu,
+                                    folded),
+                      b = finish_32(&set, _mm512_packs_epi32(x[2], x[3]), high, residual != NULL, first, relu,
+                                    folded);
+        _mm512_storeu_si512(out + i * SK_BLOCK, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b)));
+    }
+}
+
+/* Pixel beside pixel. */
+static void tile_bytes(const sk_conv_u8c16 *p, const finish_set *s, const int32_t *sums, int32_t block,
+                       const uint8_t *residual, uint8_t *out, int32_t pixels)
+{
+    const float *scale = p->scale + block * SK_BLOCK, *bias = p->bias + block * SK_BLOCK;
+    const sk_act_i16 *act = p->finish.act;
+    if (act->folded && !residual)
+        sums_to_bytes(s, sums, scale, bias, NULL, out, pixels, 0, 1, 1);
+    else if (act->folded && !p->finish.residual_first)
+        sums_to_bytes(s, sums, scale, bias, residual, out, pixels, 0, 1, 1);
+    else if (!residual)
+        sums_to_bytes(s, sums, scale, bias, NULL, out, pixels, 0, act->relu, 0);
+    else
+        sums_to_bytes(s, sums, scale, bias, residual, out, pixels, p->finish.residual_first, act->relu,
+                      act->folded);
+}
+
 /* What follows the sums of one block: to bytes or floats, from pixel x on. */
-static void tile_out(const sk_conv_u8c16 *p, const int32_t *sums, int32_t block, int32_t y, int32_t x,
-                     int32_t pixels)
+static void tile_out(const sk_conv_u8c16 *p, const finish_set *s, const int32_t *sums, int32_t block,
+                     int32_t y, int32_t x, int32_t pixels)
 {
     _Alignas(64) int16_t kept[TILE_STRIP * SK_BLOCK];
     const float *scale = p->scale + block * SK_BLOCK, *bias = p->bias + block * SK_BLOCK;
+    if (p->out && p->out_pixel == SK_BLOCK) {
+        const uint8_t *residual = p->residual ? p->residual + block * p->residual_plane +
+                                                    y * p->residual_row + (ptrdiff_t)x * SK_BLOCK
+                                              : NULL;
+        tile_bytes(p, s, sums, block, residual,
+                   p->out + block * p->out_plane + y * p->out_row + (ptrdiff_t)x * SK_BLOCK, pixels);
+        return;
+    }
     if (!p->out) {
         float *out = p->out_f32 + block * p->out_plane + y * p->out_row + x * p->out_pixel;
         for (int32_t i = 0; i < pixels; i++)
@@ -36,6 +88,7 @@ static void tile_row(const sk_conv_u8c16 *p, const tile_walk *t, int32_t g0, int
 {
     _Alignas(64) uint8_t gathered[TILE_GATHERED];
     _Alignas(64) int32_t sums[2][TILE_STRIP * TILE], start[2 * TILE];
+    const finish_set finish = p->out ? finish_set_of(&p->finish) : (finish_set){0};
     const uint8_t *row = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
     const int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
     for (int32_t x = 0, pixels; (pixels = tile_strip(p->out_w, &x)) > 0; x += pixels) {
@@ -56,7 +109,7 @@ static void tile_row(const sk_conv_u8c16 *p, const tile_walk *t, int32_t g0, int
                          (const uint8_t *)p->weights + g * p->group_weights + (block - g * p->width) * 64,
                          start, sums, sizeof sums[0], pixels, blocks);
             for (int32_t j = 0; j < blocks; j++)
-                tile_out(p, sums[j], block + j, y, x, pixels);
+                tile_out(p, &finish, sums[j], block + j, y, x, pixels);
             block += blocks;
         }
     }
