@@ -84,8 +84,10 @@ static bool there_is_no_library(void)
 static void fill(sk_cdr_writer *writer, const char *name, int depth)
 {
     static const uint8_t bytes[8] = {1, 0, 1, 1, 5, 6, 7, 8};
+    char longest[1024];
     sk_msg_field fields[SK_MSG_FIELDS];
     const size_t n = sk_msg_type_fields(sk_msg_type_find(name), fields);
+    memset(longest, 'x', sizeof longest);
     for (size_t i = 0; i < n; i++) {
         const sk_msg_field *f = &fields[i];
         const bool list = f->form == SK_MSG_SEQUENCE || f->form == SK_MSG_BOUNDED_SEQUENCE;
@@ -100,8 +102,10 @@ static void fill(sk_cdr_writer *writer, const char *name, int depth)
                 sk_cdr_put_u8(writer, (uint8_t)(k % 2));
             else if (sk_msg_kind_bytes(f->kind))
                 sk_cdr_put_numbers(writer, bytes, sk_msg_kind_bytes(f->kind), 1);
+            else if (f->kind == SK_MSG_BOUNDED_STRING) /* as long as it may be */
+                sk_cdr_put_text(writer, longest, f->text_capacity);
             else
-                sk_cdr_put_text(writer, "some text", k % 10);
+                sk_cdr_put_text(writer, "some text", (i + k) % 10);
         }
     }
 }
