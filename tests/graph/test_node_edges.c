@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single nodes at the edges of what they take, by results worked out by hand. */
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "graph/builder.h"
+#include "graph/infer.h"
+#include "graph/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+static sk_node node_of(sk_op op, int n_in, int n_out, const sk_attrs *a)
+{
+    static sk_value in[8] = {0, 1, 2, 3, 4, 5, 6, 7}, out[8] = {8, 9, 10, 11, 12, 13, 14, 15};
+    sk_node node = {.op = op, .n_in = n_in, .n_out = n_out, .in = in, .out = out, .name = "n"};
+    memset(&node.a, 0, sizeof node.a);
+    if (a)
+        node.a = *a;
+    return node;
+}
+
+static sk_tensor floats(sk_shape shape, const float *data)
+{
+    return (sk_tensor){SK_DTYPE_F32, shape, (void *)(uintptr_t)data};
+}
+
+static sk_tensor integers(sk_shape shape, const int64_t *data)
+{
+    return (sk_tensor){SK_DTYPE_I64, shape, (void *)(uintptr_t)data};
+}
+
+/* The only output, which is made; the caller frees its data. */
+static sk_tensor run(sk_op op, const sk_attrs *a, const sk_tensor *ins, int n_in)
+{
+    sk_error err = {0};
+    sk_tensor out[1];
+    const sk_node node = node_of(op, n_in, 1, a);
+    assert_ok(sk_node_infer(&node, ins, out, &err), &err);
+    out[0].data = sk_malloc(sk_tensor_bytes(&out[0]) + 1);
+    assert_ok(sk_node_execute(&node, ins, out, &err), &err);
+    return out[0];
+}
+
+static void gives(sk_op op, const sk_attrs *a, const sk_tensor *ins, int n_in, const double *wanted, int n)
+{
+    sk_tensor out = run(op, a, ins, n_in);
+    assert_int_equal(sk_shape_count(&out.shape), n);
+    for (int i = 0; i < n; i++) {
+        const double got = sk_tensor_at(&out, i);
+        if (!(fabs(got - wanted[i]) < 1e-6) && !(isnan(got) && isnan(wanted[i])))
+            fail_msg("element %d is %.9g, not %.9g", i, got, wanted[i]);
+    }
+    sk_free(out.data);
+}
+
+static sk_shape shape_of_result(sk_op op, const sk_attrs *a, const sk_tensor *ins, int n_in, int n_out)
+{
+    sk_error err = {0};
+    sk_tensor outs[8];
+    const sk_node node = node_of(op, n_in, n_out, a);
+    assert_ok(sk_node_infer(&node, ins, outs, &err), &err);
+    return outs[0].shape;
+}
+
+static void refuses(sk_op op, const sk_attrs *a, const sk_tensor *ins, int n_in, int n_out, const char *says)
+{
+    sk_error err = {0};
+    sk_tensor outs[8];
+    const sk_node node = node_of(op, n_in, n_out, a);
+    assert_int_not_equal(sk_node_infer(&node, ins, outs, &err), SK_OK);
+    if (!strstr(err.message, says))
+        fail_msg("'%s' does not say '%s'", err.message, says);
+}
+
+static void functions_of_whole_numbers(void **state)
+{
+    (void)state;
+    static const int64_t x[] = {-3, -1, 0, 1, 5};
+    static const struct {
+        sk_unary kind;
+        double y[5];
+    } cases[] = {{SK_UNARY_SIGN, {-1, -1, 0, 1, 1}},
+                 {SK_UNARY_NEG, {3, 1, 0, -1, -5}},
+                 {SK_UNARY_ABS, {3, 1, 0, 1, 5}},
+                 {SK_UNARY_RELU, {0, 0, 0, 1, 5}}};
+    const sk_tensor in = integers(sk_shape_of(1, 5), x);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        gives(SK_OP_UNARY, &(sk_attrs){.unary.kind = cases[i].kind}, &in, 1, cases[i].y, 5);
+    static const float real[] = {-2.5f, 0, 1.5f, -0.0f, NAN};
+    const sk_tensor floating = floats(sk_shape_of(1, 5), real);
+    gives(SK_OP_UNARY, &(sk_attrs){.unary.kind = SK_UNARY_SIGN}, &floating, 1,
+          (const double[]){-1, 0, 1, 0, NAN}, 5);
+}
+
+static void two_whole_numbers(void **state)
+{
+    (void)state;
+    static const int64_t a[] = {7, -7, 7, -7, 6}, b[] = {3, 3, -3, -3, 3};
+    static const struct {
+        sk_binary kind;
+        double y[5];
+    } cases[] = {{SK_BINARY_ADD, {10, -4, 4, -10, 9}},    {SK_BINARY_SUB, {4, -10, 10, -4, 3}},
+                 {SK_BINARY_MUL, {21, -21, -21, 21, 18}}, {SK_BINARY_DIV, {2, -2, -2, 2, 2}},
+                 {SK_BINARY_MOD, {1, 2, -2, -1, 0}},      {SK_BINARY_FMOD, {1, -1, 1, -1, 0}},
+                 {SK_BINARY_MIN, {3, -7, -3, -7, 3}},     {SK_BINARY_MAX, {7, 3, 7, -3, 6}}};
+    const sk_tensor in[2] = {integers(sk_shape_of(1, 5), a), integers(sk_shape_of(1, 5), b)};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        gives(SK_OP_BINARY, &(sk_attrs){.binary.kind = cases[i].kind}, in, 2, cases[i].y, 5);
+}
+
+/* A map of one pixel is its own mean: what is left is the shift. */
+static void a_map_of_one_pixel_has_no_spread(void **state)
+{
+    (void)state;
+    static const float x[] = {4, -9}, scale[] = {3, 5}, shift[] = {0.5f, 2};
+    const sk_tensor in[3] = {floats(sk_shape_of(4, 1, 2, 1, 1), x), floats(sk_shape_of(1, 2), scale),
+                             floats(sk_shape_of(1, 2), shift)};
+    const sk_attrs a = {.norm = {.epsilon = 1e-5f}};
+    gives(SK_OP_INSTANCE_NORM, &a, in, 3, (const double[]){0.5, 2}, 2);
+    static const float two[] = {1, 3, -2, 2}; /* means 2 and 0, deviations 1 and 2 */
+    const sk_tensor wide[3] = {floats(sk_shape_of(4, 1, 2, 1, 2), two), in[1], in[2]};
+    const sk_attrs exact = {.norm = {.epsilon = 0}};
+    gives(SK_OP_INSTANCE_NORM, &exact, wide, 3, (const double[]){-2.5, 3.5, -3, 7}, 4);
+    const sk_tensor none[3] = {floats(sk_shape_of(4, 1, 2, 0, 3), x), in[1], in[2]};
+    gives(SK_OP_INSTANCE_NORM, &a, none, 3, NULL, 0);
+}
+
+/* A plane of 2 by 2 with aligned corners, -1 … 1 from pixel to pixel: what lies outside on one side only. */
+static void samples_outside_are_nothing(void **state)
+{
+    (void)state;
+    static const float plane[] = {1, 2, 4, 8};
+    static const struct {
+        float x, y;
+        double nothing, border; /* by the padding */
+    } cases[] = {{-1, -1, 1, 1}, {1, -1, 2, 2}, {-1, 1, 4, 4},    {1, 1, 8, 8},
+                 {-4, -1, 0, 1}, {4, -1, 0, 2}, {-1, -4, 0, 1},   {-1, 4, 0, 4},
+                 {1, 4, 0, 8},   {4, 1, 0, 8},  {-4, -4, 0, 1},   {4, 4, 0, 8},
+                 {4, -4, 0, 2},  {-4, 4, 0, 4}, {NAN, 0, 0, NAN}, {0, NAN, 0, NAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const float grid[2] = {cases[i].x, cases[i].y};
+        const sk_tensor in[2] = {floats(sk_shape_of(4, 1, 1, 2, 2), plane),
+                                 floats(sk_shape_of(4, 1, 1, 1, 2), grid)};
+        for (int mode = 0; mode < 2; mode++)
+            for (int padding = 0; padding < 2; padding++) {
+                const sk_attrs a = {.grid_sample = {.mode = mode, .padding = padding, .align_corners = 1}};
+                const double wanted = padding ? cases[i].border : cases[i].nothing;
+                if (isnan(wanted)) /* what is no number is somewhere: it does not crash */
+                    sk_free(run(SK_OP_GRID_SAMPLE, &a, in, 2).data);
+                else
+                    gives(SK_OP_GRID_SAMPLE, &a, in, 2, &wanted, 1);
+            }
+    }
+    /* half way out of each side: half of what lies at the border, by two pixels of it */
+    static const float ways[][2] = {{-2, 0}, {2, 0}, {0, -2}, {0, 2}};
+    static const double halves[] = {1.25, 2.5, 0.75, 3};
+    for (int i = 0; i < 4; i++) {
+        const sk_tensor in[2] = {floats(sk_shape_of(4, 1, 1, 2, 2), plane),
+                                 floats(sk_shape_of(4, 1, 1, 1, 2), ways[i])};
+        gives(SK_OP_GRID_SAMPLE, &(sk_attrs){.grid_sample = {.align_corners = 1}}, in, 2, &halves[i], 1);
+    }
+}
+
+static void results_have_at_most_so_many_dimensions(void **state)
+{
+    (void)state;
+    static const float x[1] = {3};
+    static const int64_t at[1] = {0};
+    sk_tensor in[2] = {floats(sk_shape_of(4, 1, 1, 1, 1), x), integers(sk_shape_of(5, 1, 1, 1, 1, 1), at)};
+    const sk_attrs first = {.axis = 0};
+    assert_int_equal(shape_of_result(SK_OP_GATHER, &first, in, 2, 1).rank, 8);
+    in[1].shape = sk_shape_of(6, 1, 1, 1, 1, 1, 1);
+    refuses(SK_OP_GATHER, &first, in, 2, 1, "do not fit");
+    in[1].shape = sk_shape_of(0);
+    assert_int_equal(shape_of_result(SK_OP_GATHER, &first, in, 2, 1).rank, 3);
+}
+
+static void pads_reach_to_the_largest_size(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t pads[4];
+        int64_t size; /* of the second dimension; -1: refused */
+    } cases[] = {{{0, 0, 0, INT32_MAX}, INT32_MAX},
+                 {{0, INT32_MAX, 0, 0}, INT32_MAX},
+                 {{0, 0, 0, 2147483648}, -1},
+                 {{0, 2147483648, 0, 0}, -1},
+                 {{0, -1, 0, 1}, -1},
+                 {{0, 0, 0, -1}, -1},
+                 {{0, 3, 0, 4}, 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const sk_tensor in[2] = {floats(sk_shape_of(2, 0, 0), NULL),
+                                 integers(sk_shape_of(1, 4), cases[i].pads)};
+        if (cases[i].size < 0)
+            refuses(SK_OP_PAD, NULL, in, 2, 1, "pads ");
+        else
+            assert_int_equal(shape_of_result(SK_OP_PAD, NULL, in, 2, 1).dim[1], cases[i].size);
+    }
+    static const int64_t cut[][4] = {{0, -2, 0, -1}, {0, -3, 0, 0}, {0, 0, 0, -3}, {0, -2, 0, -2}};
+    for (int i = 0; i < 4; i++) {
+        const sk_tensor in[2] = {floats(sk_shape_of(2, 1, 3), NULL), integers(sk_shape_of(1, 4), cut[i])};
+        if (i == 3)
+            refuses(SK_OP_PAD, NULL, in, 2, 1, "pads -2 and -2 on 3 elements");
+        else
+            assert_int_equal(shape_of_result(SK_OP_PAD, NULL, in, 2, 1).dim[1], 0);
+    }
+}
+
+static void anchors_can_be_too_many(void **state)
+{
+    (void)state;
+    const sk_attrs a = {.anchors = {.n_levels = 2, .stride = {8, 16}}};
+    sk_tensor in[2] = {floats(sk_shape_of(4, 1, 3, 4, 5), NULL), floats(sk_shape_of(4, 1, 3, 2, 2), NULL)};
+    const sk_shape shape = shape_of_result(SK_OP_ANCHORS, &a, in, 2, 2);
+    assert_true(shape.rank == 3 && shape.dim[0] == 1 && shape.dim[1] == 2 && shape.dim[2] == 24);
+    in[1].shape = sk_shape_of(4, 1, 0, 46341, 46341);
+    refuses(SK_OP_ANCHORS, &a, in, 2, 2, "too many anchors");
+}
+
+/* --- a graph --- */
+
+static sk_graph *begun(sk_builder *b)
+{
+    sk_error err = {0};
+    sk_graph *graph = NULL;
+    assert_ok(sk_graph_open(&graph, &err), &err);
+    sk_builder_init(b, graph);
+    return graph;
+}
+
+static void graphs_have_so_many_ends(void **state)
+{
+    (void)state;
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    sk_value x[8];
+    for (int i = 0; i < 8; i++)
+        x[i] = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+    for (int i = 0; i < 32; i++)
+        sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, x[i % 8]), "y");
+    assert_ok(b.status, &b.error);
+    sk_b_output(&b, x[0], "one more");
+    assert_int_equal(b.status, SK_ERR_LIMIT);
+    assert_non_null(strstr(b.error.message, "'one more': a graph has at most 32 outputs"));
+    assert_int_equal(graph->n_outputs, 32);
+    sk_graph_close(&graph);
+    graph = begun(&b);
+    for (int i = 0; i < 9; i++)
+        sk_b_input(&b, i < 8 ? "x" : "one more", SK_DTYPE_F32, NULL);
+    assert_int_equal(b.status, SK_ERR_LIMIT);
+    assert_non_null(strstr(b.error.message, "at most 8 inputs"));
+    sk_graph_close(&graph);
+}
+
+/* Names of nodes: the scope in front where there is one. */
+static void scopes_stand_in_front(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scope, *name, *shown;
+    } cases[] = {{NULL, "a", "a"}, {"", "a", "a"}, {"s", "a", "s.a"}, {"s", "", "s"}, {"s", NULL, "s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_builder b;
+        sk_graph *graph = begun(&b);
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        b.scope = cases[i].scope;
+        sk_b_node(&b, SK_OP_IDENTITY, NULL, &x, 1, cases[i].name);
+        assert_ok(b.status, &b.error);
+        assert_string_equal(graph->nodes[0].name, cases[i].shown);
+        sk_graph_close(&graph);
+    }
+}
+
+/* Wherever the memory begins and wherever in it the numbers lie, they are read aligned. */
+static void constants_lie_anywhere(void **state)
+{
+    (void)state;
+    _Alignas(16) static unsigned char memory[64];
+    for (size_t begin = 0; begin < 8; begin++)
+        for (size_t offset = 0; offset < 8; offset++) {
+            sk_error err = {0};
+            sk_blob *blob = NULL;
+            sk_builder b;
+            sk_graph *graph = begun(&b);
+            const double number = 1.5;
+            const sk_shape scalar = sk_shape_of(0);
+            memcpy(memory + begin + offset, &number, sizeof number);
+            assert_ok(sk_blob_wrap(memory + begin, 32, NULL, NULL, &blob, &err), &err);
+            const sk_tensor t =
+                sk_value_tensor(graph, sk_b_constant_blob(&b, "v", SK_DTYPE_F64, &scalar, blob, offset));
+            assert_ok(b.status, &b.error);
+            assert_int_equal((uintptr_t)t.data % sizeof(double), 0);
+            assert_true(*(const double *)t.data == 1.5);
+            assert_int_equal(t.data == memory + begin + offset, (begin + offset) % 8 == 0);
+            sk_blob_unref(&blob);
+            sk_graph_close(&graph);
+        }
+}
+
+/* What lives at once, in bytes: a value that a node reads twice goes once. */
+static void the_most_that_lives_at_once(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *special = NULL;
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    const sk_shape shape = sk_shape_of(2, 1, 4); /* 16 bytes */
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &shape);
+    sk_value y =
+        sk_b_node(&b, SK_OP_BINARY, &(sk_attrs){.binary.kind = SK_BINARY_MUL}, (sk_value[]){x, x}, 2, "y");
+    sk_value z = sk_b_node(&b, SK_OP_CONCAT, &(sk_attrs){.axis = 1}, (sk_value[]){y, y, y}, 3, "z");
+    sk_b_output(&b, z, "z");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
+    assert_true(sk_graph_peak_bytes(special) == 16 + 48);
+    sk_graph_close(&special);
+    sk_graph_close(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_whole_numbers),
+                                       cmocka_unit_test(two_whole_numbers),
+                                       cmocka_unit_test(a_map_of_one_pixel_has_no_spread),
+                                       cmocka_unit_test(samples_outside_are_nothing),
+                                       cmocka_unit_test(results_have_at_most_so_many_dimensions),
+                                       cmocka_unit_test(pads_reach_to_the_largest_size),
+                                       cmocka_unit_test(anchors_can_be_too_many),
+                                       cmocka_unit_test(graphs_have_so_many_ends),
+                                       cmocka_unit_test(scopes_stand_in_front),
+                                       cmocka_unit_test(constants_lie_anywhere),
+                                       cmocka_unit_test(the_most_that_lives_at_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
