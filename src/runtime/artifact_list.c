@@ -224,8 +224,7 @@ sk_status sk_artifact_remove(const sk_artifact_row *row, sk_error *err)
                        row->path);
     unlink(side);
     char *folder = sk_path_folder(row->path);
-    if (folder && !row->in_cache &&
-        (sk_path_has_extension(folder, ".onnx") || sk_path_has_extension(folder, ".tensorrt")))
+    if (folder && (sk_path_has_extension(folder, ".onnx") || sk_path_has_extension(folder, ".tensorrt")))
         rmdir(folder); /* goes only when empty */
     sk_free(folder);
     return SK_OK;
