@@ -102,7 +102,7 @@ static sk_status push_long(pickle_machine *m, size_t count_bytes)
         else if (p[i] != (negative ? 0xff : 0))
             wide = true;
     }
-    if (length > 8 && (value >> 63 != 0) != negative)
+    if ((value >> 63 != 0) != negative)
         wide = true;
     return push_int(m, wide ? (negative ? INT64_MIN : INT64_MAX) : (int64_t)value);
 }

@@ -299,8 +299,8 @@ static void directories_that_are_damaged(void **state)
     (void)state;
     placed places[FORMS];
     const form few[] = {{.name = "one", .data = "111"}, {.name = "two", .data = "2222", .wide = 3}};
-    for (int i = 0; i < 12; i++) {
-        const bool wide = i >= 8;
+    for (int i = 0; i < 15; i++) {
+        const bool wide = i >= 8 && i < 12;
         const size_t directory = make(few, 2, wide, "", places), end = made.length - 22;
         char *d = made.data + directory, *e = made.data + end;
         switch (i) {
@@ -315,7 +315,10 @@ static void directories_that_are_damaged(void **state)
         case 8: e[-12] = 0, e[-11] = 0; break;      /* ZIP64's record is not there */
         case 9: e[-5] = 1; break;                   /* … lies far beyond */
         case 10: e[-20 - 56 + 32] = 7; break;       /* … says that there are seven */
-        default: e[-20 - 56 + 48] = 1; break;       /* … that they begin elsewhere */
+        case 11: e[-20 - 56 + 48] = 1; break;       /* … that they begin elsewhere */
+        case 12: d[46 + 3 + 28]++; break;           /* of the last entry: a byte too many in its name */
+        case 13: d[46 + 3 + 30]++; break;           /* … in its fields */
+        default: d[46 + 3 + 32]++; break;           /* … in its comment */
         }
         assert_ok(open_part(made.length), &err);
         assert_true(sk_zip_truncated(zip));
