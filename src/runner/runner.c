@@ -77,8 +77,8 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
             return sk_fail_memory(err, bytes);
         memcpy(r->classes, s->detector.classes, bytes);
     }
-    const char **texts[] = {&s->detector.provider, &s->detector.openvino_device, &s->detector.precision,
-                            &s->detector.engine_options};
+    const char **texts[] = {&s->detector.precision, &s->detector.engine_options, &s->detector.openvino_device,
+                            &s->detector.provider};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const char *given = *texts[i];
         r->texts[i] = given ? sk_strdup(given) : NULL;
