@@ -137,7 +137,7 @@ static sk_status read_shard(sk_batch *b, int64_t shard, sk_error *err)
         if (status == SK_ERR_MEMORY) /* nothing is wrong with the file: it must not be begun anew for that */
             return sk_fail_memory(err, SK_BATCH_SHARD * sizeof *pieces);
         return sk_fail(err, SK_ERR_FORMAT, "%s: line %lld is damaged; begin anew with --restart", path,
-                       (long long)(number % SK_BATCH_SHARD));
+                       (long long)(number - shard * SK_BATCH_SHARD));
     }
     b->shards[shard] = pieces;
     return SK_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/run_folder.h"
 #include "app/run_pictures.h"
+#include "app/source_identity.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "support/fault.h"
@@ -165,6 +166,11 @@ static void a_run_without_a_frame_leaves_no_folder(void **state)
         sk_run_folder_abandon(&folder);
         assert_false(is_there("gone") || is_there("up"));
     }
+    assert_ok(sk_folder_make(folder_called("theirs"), &err), &err); /* empty, but it was there before */
+    folder_called("theirs/more/gone");
+    sk_run_folder *inside = begin_it(&usual);
+    sk_run_folder_abandon(&inside);
+    assert_true(is_there("theirs") && !is_there("theirs/more"));
     folder_called("up/kept");
     sk_run_folder *folder = begin_it(&usual); /* a frame was done */
     append(folder, 0);
@@ -234,6 +240,76 @@ static void pictures_of_a_run_at_work_stay(void **state)
     sk_free(list);
 }
 
+static void append_picture(sk_run_folder *folder, const char *picture, int64_t index, const char *problem)
+{
+    sk_error err = {0};
+    const sk_result_frame frame = {.source = picture,
+                                   .index = index,
+                                   .instances = &nothing,
+                                   .problem = problem,
+                                   .picture = sk_picture_stamp(picture)};
+    assert_ok(sk_run_folder_append(folder, &frame, &err), &err);
+}
+
+static void write_picture(const char *picture, const char *text)
+{
+    sk_error err = {0};
+    assert_ok(sk_file_replace(picture, text, strlen(text), &err), &err);
+}
+
+/* What was looked at must be what lies there when a run goes on; what could not be read may have been mended. */
+static void pictures_that_were_changed(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char pictures[3][4400];
+    sk_run_begin looked = usual;
+    looked.pictures = true;
+    for (int i = 0; i < 3; i++) {
+        snprintf(pictures[i], sizeof pictures[i], "%s/%d.png", test_folder(), i);
+        write_picture(pictures[i], "picture");
+    }
+    folder_called("changed");
+    sk_run_folder *folder = begin_it(&looked);
+    append_picture(folder, pictures[0], 0, NULL);
+    append_picture(folder, pictures[1], 1, "torn");
+    append_picture(folder, pictures[2], 2, NULL);
+    sk_run_folder_close(&folder);
+    folder = begin_it(&looked); /* all are as they were */
+    assert_int_equal(sk_run_folder_known(folder), 3);
+    sk_run_folder_close(&folder);
+
+    write_picture(pictures[2], "another picture");
+    folder = open_it();
+    assert_int_equal(sk_run_folder_begin(folder, &looked, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "2.png: was changed after this run had looked at it (frame 2)"));
+    sk_run_folder_close(&folder);
+
+    write_picture(pictures[1], "mended picture"); /* from there on all is looked at again */
+    folder = begin_it(&looked);
+    assert_int_equal(sk_run_folder_known(folder), 1);
+    append_picture(folder, pictures[1], 1, "still torn");
+    append_picture(folder, pictures[2], 2, NULL);
+    sk_run_folder_close(&folder);
+
+    folder = begin_it(&looked); /* a problem that was told is told still … */
+    assert_int_equal(sk_run_folder_known(folder), 3);
+    sk_run_folder_close(&folder);
+    sk_run_begin strict = looked;
+    strict.strict = true;
+    folder = begin_it(&strict); /* … unless there shall be none */
+    assert_int_equal(sk_run_folder_known(folder), 1);
+    sk_run_folder_close(&folder);
+
+    write_picture(pictures[0], "changed");
+    folder = begin_it(&usual); /* nobody asks */
+    assert_int_equal(sk_run_folder_known(folder), 1);
+    sk_run_folder_close(&folder);
+    folder = open_it();
+    assert_int_equal(sk_run_folder_begin(folder, &looked, &err), SK_ERR_MISMATCH);
+    sk_run_folder_close(&folder);
+}
+
 static sk_status open_begin_close(void *context, sk_error *err)
 {
     (void)context;
@@ -260,6 +336,7 @@ int main(void)
                                        cmocka_unit_test(a_run_without_a_frame_leaves_no_folder),
                                        cmocka_unit_test(without_a_path_nothing_is_kept),
                                        cmocka_unit_test(pictures_of_a_run_at_work_stay),
+                                       cmocka_unit_test(pictures_that_were_changed),
                                        cmocka_unit_test(memory_may_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,25 @@ static void bytes_are_known(void **state)
     }
 }
 
+/* Words and numbers that files of truth have in them. */
+static void names_are_known(void **state)
+{
+    (void)state;
+    static const char *const species[] = {"fish", "fly", "mouse", "mixed"}, *const points[] = {
+                                                                                "nose", "neck", "centre",
+                                                                                "tail_base", "tail_tip"};
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(sk_species_names[i], species[i]);
+    for (int i = 0; i < SK_SCENE_KEYPOINTS; i++)
+        assert_string_equal(sk_scene_keypoint_names[i], points[i]);
+    assert_int_equal(SK_SCENE_EDGES, SK_SCENE_KEYPOINTS - 1);
+    for (int i = 0; i < SK_SCENE_EDGES; i++) /* a chain from nose to tail */
+        assert_true(sk_scene_edges[i][0] == i && sk_scene_edges[i][1] == i + 1);
+    const sk_scene_settings s = sk_scene_defaults();
+    assert_true(s.species == SK_SPECIES_FISH && s.animals == 4 && s.width == 640 && s.height == 480);
+    assert_true(s.rate == 30.0 && s.seed == 1 && s.behaviour == 0 && s.hides == 0 && !s.open_border);
+}
+
 static void seeds_differ(void **state)
 {
     (void)state;
@@ -222,13 +241,10 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_known),
-        cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(truth_is_consistent),
-        cmocka_unit_test(covering_is_told),
-        cmocka_unit_test(two_hundred_have_room),
-        cmocka_unit_test(truth_needs_no_drawing),
-        cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(bytes_are_known),        cmocka_unit_test(names_are_known),
+        cmocka_unit_test(seeds_differ),           cmocka_unit_test(truth_is_consistent),
+        cmocka_unit_test(covering_is_told),       cmocka_unit_test(two_hundred_have_room),
+        cmocka_unit_test(truth_needs_no_drawing), cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
