@@ -100,6 +100,27 @@ static void texts_without_a_place_for_it_stay(void **state)
     }
 }
 
+/* Without memory for a key a text stays without a seal; it has none that nobody could check. */
+static void without_memory_there_is_no_seal(void **state)
+{
+    (void)state;
+    char text[sizeof blank];
+    bool reached = true;
+    int n = 0;
+    while (reached && n < 100) {
+        set_up(NULL); /* where no key lies yet */
+        memcpy(text, blank, sizeof text);
+        sk_memory_fail_nth((uint64_t)++n);
+        sk_artifact_seal(text, sizeof text - 1);
+        reached = sk_memory_fail_left() == 0;
+        sk_memory_fail_nth(0);
+        if (strcmp(text, blank) != 0 && !sk_artifact_is_sealed(text, sizeof text - 1))
+            fail_msg("allocation %d failing: a seal by no key", n);
+    }
+    assert_true(n > 2 && n < 100);
+    assert_string_not_equal(text, blank);
+}
+
 /* A record keeps what the last eight libraries said; those before are asked again. */
 static void only_so_many_checks_are_kept(void **state)
 {
@@ -170,6 +191,7 @@ int main(void)
         cmocka_unit_test_setup(a_seal_is_an_hmac, set_up),
         cmocka_unit_test_setup(keys_of_others_are_no_keys, set_up),
         cmocka_unit_test_setup(texts_without_a_place_for_it_stay, set_up),
+        cmocka_unit_test_setup(without_memory_there_is_no_seal, set_up),
         cmocka_unit_test_setup(only_so_many_checks_are_kept, set_up),
         cmocka_unit_test_setup(a_variant_is_believed_by_its_seal, set_up),
     };

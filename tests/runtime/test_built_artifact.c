@@ -4,6 +4,7 @@
 #include "support/test.h"
 #include "support/yolo_writer.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "engines/engine_header.h"
@@ -11,6 +12,8 @@
 #include "models/onnx_export.h"
 #include "runtime/model_artifact.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +346,42 @@ static void what_needs_none_gets_none(void **state)
     sk_model_close(&model);
 }
 
+static atomic_bool ended;
+static int calls;
+static pthread_t ender;
+
+static void *end_watch(void *unused)
+{
+    sk_artifact_set_watch(NULL, NULL);
+    atomic_store(&ended, true);
+    return unused;
+}
+
+/* While it is called, another thread wants its end. */
+static void hear_and_be_ended(void *context, sk_artifact_step step, const char *path, const char *note,
+                              double part)
+{
+    (void)context, (void)step, (void)path, (void)note, (void)part;
+    if (calls++)
+        return;
+    assert_int_equal(pthread_create(&ender, NULL, end_watch, NULL), 0);
+    sk_clock_sleep_ns(30000000);
+    assert_false(atomic_load(&ended));
+}
+
+/* Whoever ends a watch knows that it is not being called any more: what it looked at can go. */
+static void a_watch_ends_when_nobody_is_in_it(void **state)
+{
+    (void)state;
+    sk_model *model = open_yolo("Detect", "watched.pt");
+    sk_artifact_set_watch(hear_and_be_ended, NULL);
+    sk_model_artifact *a = obtain(model, 1, 32, NULL, SK_PRECISION_F32);
+    assert_int_equal(pthread_join(ender, NULL), 0);
+    assert_true(calls >= 1 && atomic_load(&ended));
+    sk_model_artifact_close(&a);
+    sk_model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bound_to_device_library_and_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(onnx_models_are_built_of, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_needs_none_gets_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_watch_ends_when_nobody_is_in_it, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,9 @@ static void test_aliases(void **state)
         {"onnx_coreml", &plain, SK_RUNTIME_CPU, SK_RUNTIME_NO_MATCH},
         {"a name so long that no runtime could ever be called that, not even an alias of one", &plain,
          SK_RUNTIME_CPU, SK_RUNTIME_NO_MATCH},
+        {"cuda", &plain, SK_RUNTIME_CUDA, SK_RUNTIME_EXACT},
+        {"cuda                                                             and what stands behind it", &plain,
+         SK_RUNTIME_CPU, SK_RUNTIME_NO_MATCH}, /* nor what was said before */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sk_runtime got = SK_RUNTIME_COUNT;
