@@ -102,8 +102,13 @@ static void every_output_is_compared(void **state)
     }
     assert_true(f.check.outputs[0].pcc_min > 0.9); /* as it was when the entry was made */
     f.check = (sk_check){.pcc = 1};
+    static const char *const names[] = {"boxes", "a name of forty letters and more is cut there"};
+    for (int i = 0; i < 2; i++)
+        f.checker.parts[0].reference->info.output_names[i] = names[i];
     assert_ok(sk_checker_frame(&f.checker, &f.call, &f.trace, f.ours, IMAGE, &err), &err);
     assert_true(f.check.outputs[0].pcc_min == 0.25);
+    assert_string_equal(f.check.outputs[0].name, "boxes");
+    assert_string_equal(f.check.outputs[1].name, "a name of forty letters and more is cut");
     end(&f);
 }
 

@@ -67,8 +67,11 @@ static int count_steps(json_t *events, const char *name, int64_t frame)
     json_array_foreach(events, i, e)
     {
         json_t *args = json_object_get(e, "args");
-        count += strcmp(json_string_value(json_object_get(e, "name")), name) == 0 &&
-                 json_integer_value(json_object_get(args, "frame")) == frame;
+        if (strcmp(json_string_value(json_object_get(e, "name")), name) != 0 ||
+            json_integer_value(json_object_get(args, "frame")) != frame)
+            continue;
+        assert_int_equal(json_integer_value(json_object_get(args, "frames")), 1);
+        count++;
     }
     return count;
 }
@@ -84,6 +87,7 @@ static void every_step_of_both_is_in_the_timeline(void **state)
     s.devices = "cpu";
     s.quick_open = true;
     s.timeline = 200;
+    s.check_every = 1;
     s.detector.max_det = 2;
     s.detector.crop_batch = 2;
     sk_runner *r = open_two(&s);
@@ -101,6 +105,8 @@ static void every_step_of_both_is_in_the_timeline(void **state)
         for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
             if (count_steps(events, steps[k], i) != 1)
                 fail_msg("frame %d: '%s' %d times", i, steps[k], count_steps(events, steps[k], i));
+    for (int i = 0; i < set.count; i++) /* of the first network, and of the second one's crops */
+        assert_int_equal(count_steps(events, "check", i), 2);
     json_decref(root);
     sk_runner_close(&r);
     free_frames(&set);

@@ -147,6 +147,11 @@ static void test_same_results(void **state)
     assert_int_equal(stats.failed, 0);
     assert_true(stats.devices[1].failed && !stats.devices[0].failed && !stats.devices[2].failed);
     assert_non_null(strstr(stats.devices[1].problem, "GPU"));
+    for (int k = 0; k < 3; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", k);
+        assert_string_equal(stats.devices[k].name, name);
+    }
     assert_true(stats.moved > 0);
     sk_runner_close(&r);
     for (int i = 0; i < 40; i++)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/file.h"
 #include "runner/devices.h"
 #include "runner/histogram.h"
 #include "runner/timeline.h"
@@ -94,6 +95,62 @@ static void nothing_is_run_for_nobody(void **state)
     assert_int_equal(atomic_load(&faults[0].submits) - before, 2); /* the one that was in it, and the last */
     sk_runner_close(&r);
     free_frames(&set);
+}
+
+/* Frames of another size have another network, which is made once and told in the timeline. */
+static void other_sizes_are_captured(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[600], *text = NULL;
+    size_t length = 0;
+    sk_runner_settings s = tiny_settings();
+    s.quick_open = true;
+    s.detector.rect = SK_RECT_ON;
+    s.detector.height = s.detector.width = 64;
+    s.timeline = 50;
+    sk_runner *r = open_runner(model, &s);
+    sk_frame both[] = {make_frame(48, 40, 0), make_frame(64, 16, 1)};
+    snprintf(path, sizeof path, "%s/captured.json", test_folder());
+    for (int i = 0; i < 5; i++) {
+        sk_runner_result result;
+        assert_ok(sk_runner_run(r, &both[i % 2], NULL, &result, &err), &err);
+        assert_ok(sk_runner_write_timeline(r, path, &err), &err);
+        assert_ok(sk_file_read(path, 1 << 20, &text, &length, &err), &err);
+        int captured = 0;
+        for (const char *at = text; (at = strstr(at, "\"capture\"")); at++)
+            captured++;
+        assert_int_equal(captured, i > 0);
+        sk_free(text);
+    }
+    static sk_runner_stats stats;
+    sk_runner_get_stats(r, &stats);
+    assert_int_equal(stats.devices[0].captures, 2);
+    sk_runner_close(&r);
+    free(both[0].data);
+    free(both[1].data);
+}
+
+/* An engine that fits frames in by itself has a network for each size, until there are too many of them. */
+static void sizes_that_an_engine_fits_in(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_runner_settings s = tiny_settings();
+    s.quick_open = true;
+    fault_reset();
+    sk_runner *r = NULL;
+    const sk_model *models[] = {model};
+    assert_ok(sk_runner_open_on(models, 1, &s, &fault_engines[3], &r, &err), &err);
+    for (int i = 0; i < 16; i++) { /* eight of one size, then all others */
+        sk_runner_result result;
+        sk_frame f = make_frame(i < 8 ? 48 : 40 + 2 * i, 40, i);
+        assert_ok(sk_runner_run(r, &f, NULL, &result, &err), &err);
+        free(f.data);
+        assert_int_equal(r->lanes[0].many_fits, i >= 11); /* the fifth size */
+        assert_int_equal(atomic_load(&faults[3].boxed), i < 11 ? i + 1 : 11);
+    }
+    sk_runner_close(&r);
 }
 
 static sk_status write_without_memory(void *context, sk_error *err)
@@ -203,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_copied),       cmocka_unit_test(opening_runs_the_network),
         cmocka_unit_test(nothing_is_run_for_nobody), cmocka_unit_test(timelines_without_memory),
+        cmocka_unit_test(other_sizes_are_captured),  cmocka_unit_test(sizes_that_an_engine_fits_in),
         cmocka_unit_test(groups_of_cores_are_named), cmocka_unit_test(percentiles_are_middles),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
