@@ -168,7 +168,6 @@ void sk_page_run_conclude(sk_runs *runs, sk_page_run *run, int exit_status)
     sk_run_told *t = &run->told;
     (void)sk_page_run_hear(runs, run);
     run->pid = run->pid_start = 0;
-    run->ended_ms = run->ended_ms ? run->ended_ms : 0;
     const bool stopped = t->ended && t->end_status == SK_ERR_CANCELLED;
     if (t->ended && t->end_status == SK_OK) {
         run->state = SK_PAGE_DONE;
