@@ -156,9 +156,11 @@ sk_status sk_journal_replay(sk_journal *j, sk_journal_visit visit, void *context
         sk_result_frame frame;
         if (!sk_journal_entry_read(&j->entry, j->fd, &offset, &ended) ||
             !sk_journal_entry_parse(&j->entry, &frame))
-            status =
-                sk_fail(err, SK_ERR_FORMAT, "%s: entry %lld can no longer be read; run again with --restart",
-                        j->path, (long long)i);
+            status = j->entry.scarce
+                         ? sk_fail_memory(err, j->entry.length)
+                         : sk_fail(err, SK_ERR_FORMAT,
+                                   "%s: entry %lld can no longer be read; run again with --restart", j->path,
+                                   (long long)i);
         else
             status = visit(context, &frame, err);
     }
@@ -176,6 +178,8 @@ static sk_status find_end(sk_journal *j, int64_t at_most, sk_error *err)
         memcpy(&j->last_index, j->entry.body, sizeof j->last_index);
         j->count++;
     }
+    if (j->entry.scarce) /* more may follow: nothing is cut off */
+        return sk_fail_memory(err, j->entry.length);
     j->end = offset;
     j->finished = ended;
     if (!ended && ftruncate(j->fd, offset) != 0)

@@ -45,8 +45,11 @@ static bool read_whole(sk_journal_entry *entry, int file, int64_t offset, bool *
         return false;
     if (sk_array_reserve((void **)&entry->body, &entry->capacity, head[0], 1, JOURNAL_BODY_LIMIT, NULL) !=
             SK_OK ||
-        !entry->body || !read_at(entry, file, offset + 8, entry->body, head[0]) ||
-        XXH32(entry->body, head[0], 0) != head[1])
+        !entry->body) {
+        entry->scarce = true;
+        return false;
+    }
+    if (!read_at(entry, file, offset + 8, entry->body, head[0]) || XXH32(entry->body, head[0], 0) != head[1])
         return false;
     entry->length = head[0];
     return true;
@@ -55,6 +58,7 @@ static bool read_whole(sk_journal_entry *entry, int file, int64_t offset, bool *
 bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, bool *ended)
 {
     *ended = false;
+    entry->scarce = false;
     const bool good = read_whole(entry, file, *offset, ended);
     if (good)
         *offset += 8 + (int64_t)entry->length;
@@ -104,7 +108,8 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
     *instances = (sk_instances){.count = head.count, .capacity = head.count, .n_keypoints = head.n_keypoints};
     instances->items = sk_malloc((size_t)items);
     instances->keypoints = sk_malloc((size_t)points);
-    if (!*source || !instances->items || !instances->keypoints)
+    entry->scarce = !*source || !instances->items || !instances->keypoints;
+    if (entry->scarce)
         return false;
     memcpy(instances->items, at, (size_t)items);
     memcpy(instances->keypoints, at + items, (size_t)points);

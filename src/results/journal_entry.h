@@ -39,6 +39,7 @@ typedef struct sk_journal_entry {
     unsigned char *body;
     size_t capacity;
     uint32_t length; /* of the body */
+    bool scarce;     /* memory ran out for the last one: what lies there is not known */
     sk_instances instances;
     char *source;
     unsigned char
@@ -47,12 +48,12 @@ typedef struct sk_journal_entry {
     size_t window_bytes;
 } sk_journal_entry;
 
-/* The good entry at *offset, which then is that of the next one; false at the end, at a torn or damaged entry. *ended for the end
- * mark. */
+/* The good entry at *offset, which then is that of the next one; false at the end, at a torn or damaged entry, and where memory ran
+ * out. *ended for the end mark. */
 bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, bool *ended);
 /* For who has written to the file, or reads another one. */
 void sk_journal_entry_forget(sk_journal_entry *entry);
-/* The frame inside; false when its counts do not fit its length. Borrowed from the entry until the next is parsed. */
+/* The frame inside; false when its counts do not fit its length, and where memory ran out. Borrowed from the entry until the next is parsed. */
 bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame);
 void sk_journal_entry_free(sk_journal_entry *entry);
 

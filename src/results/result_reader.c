@@ -81,7 +81,7 @@ static sk_status scan_journal(sk_result_reader *r, sk_error *err)
         SK_TRY(note(r, frame, r->end, err));
         r->end = at;
     }
-    return SK_OK;
+    return r->entry.scarce ? sk_fail_memory(err, r->entry.length) : SK_OK;
 }
 
 static sk_status read_journal(sk_result_reader *r, int64_t entry, sk_result_frame *out, sk_error *err)
@@ -90,6 +90,8 @@ static sk_status read_journal(sk_result_reader *r, int64_t entry, sk_result_fram
     bool ended;
     if (sk_journal_entry_read(&r->entry, r->file, &at, &ended) && sk_journal_entry_parse(&r->entry, out))
         return SK_OK;
+    if (r->entry.scarce)
+        return sk_fail_memory(err, r->entry.length);
     return sk_fail(err, SK_ERR_FORMAT, "%s: the entry of frame %lld cannot be read", r->path,
                    (long long)r->places[entry].frame);
 }
