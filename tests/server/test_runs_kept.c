@@ -2,6 +2,7 @@
 /* The list of runs as it is kept on the disk and read again, what is made of a run's last words, and what a list that is full does. */
 #include "support/test.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/spawn.h"
 #include "server/runs.h"
@@ -238,6 +239,67 @@ static void full_lists_make_room(void **state)
     sk_runs_close(&runs);
 }
 
+/* Reads all that pages were told since. */
+static void hear(sk_events_reader *reader, sk_text *all)
+{
+    bool ended;
+    while (sk_events_read(server.events, reader, all, NULL, &ended))
+        ;
+}
+
+static void wake(void *context)
+{
+    (void)context;
+}
+
+/* A page hears of every step of every run: also of one that waited and begins when the one before has ended. */
+static void pages_hear_of_every_step(void **state)
+{
+    static const char *const states[] = {"queued", "running", "done"};
+    sk_error err = {0};
+    sk_events_reader *reader = NULL;
+    sk_text heard = {0};
+    char first[24], second[24], words[64];
+    (void)state;
+    put("program", "#!/bin/sh\nwhile [ ! -e \"$0.go\" ]; do sleep 0.02; done\nexit 0\n");
+    assert_int_equal(chmod(at("program"), 0700), 0);
+    put("runs.json", "{}");
+    sk_runs *runs = open_runs(at("program"));
+    assert_ok(sk_events_listen(server.events, NULL, wake, NULL, &reader, &err), &err);
+    add(runs, "/one", SK_OK, first);
+    must_say(runs, first, "\"state\":\"running\"");
+    add(runs, "/two", SK_OK, second);
+    must_say(runs, second, "\"state\":\"queued\"");
+    put("program.go", "");
+    for (int i = 0; i < 1500 && !strstr(told_of(runs, second), "\"done\""); i++)
+        sk_clock_sleep_ns(10000000);
+    must_say(runs, first, "\"state\":\"done\"");
+    must_say(runs, second, "\"state\":\"done\"");
+    hear(reader, &heard);
+    for (int i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, "\"id\":\"%s\"", second);
+        const char *line = sk_text_get(&heard);
+        bool told = false;
+        for (; (line = strstr(line, words)) && !told; line++) {
+            char wanted[40];
+            snprintf(wanted, sizeof wanted, "\"state\":\"%s\"", states[i]);
+            const char *at_state = strstr(line, "\"state\":"), *end_of_line = strchr(line, '\n');
+            told = at_state && at_state < end_of_line && strncmp(at_state, wanted, strlen(wanted)) == 0;
+        }
+        if (!told)
+            fail_msg("nobody said that run %s is %s: %s", second, states[i], sk_text_get(&heard));
+    }
+    assert_non_null(strstr(sk_text_get(&heard), "event: runtimes\n"));
+    sk_text_free(&heard);
+    assert_ok(sk_runs_remove(runs, first, &err), &err);
+    hear(reader, &heard);
+    snprintf(words, sizeof words, "event: removed\ndata: {\"id\":\"%s\"}\n", first);
+    assert_non_null(strstr(sk_text_get(&heard), words));
+    sk_text_free(&heard);
+    sk_events_leave(server.events, &reader);
+    sk_runs_close(&runs);
+}
+
 /* What its last words and its exit code make of a run. */
 static void last_words_decide(void **state)
 {
@@ -315,9 +377,9 @@ static void logs_are_rings_of_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_read_again),    cmocka_unit_test(forgotten_runs_leave_no_files),
-        cmocka_unit_test(full_lists_make_room),    cmocka_unit_test(last_words_decide),
-        cmocka_unit_test(logs_are_rings_of_lines),
+        cmocka_unit_test(lists_are_read_again), cmocka_unit_test(forgotten_runs_leave_no_files),
+        cmocka_unit_test(full_lists_make_room), cmocka_unit_test(pages_hear_of_every_step),
+        cmocka_unit_test(last_words_decide),    cmocka_unit_test(logs_are_rings_of_lines),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
