@@ -43,6 +43,20 @@ static void gaps_are_used_best_fit(void **state)
     assert_int_equal(blocks[4].offset, 700);
 }
 
+/* Large ones are placed first, whenever they begin: a small one that stays does not stand in the middle. */
+static void large_ones_come_first(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_plan_block blocks[3] = {{.bytes = 20, .alignment = 1, .first = 0, .last = 0},
+                               {.bytes = 10, .alignment = 1, .first = 0, .last = 3},
+                               {.bytes = 25, .alignment = 1, .first = 1, .last = 2}};
+    size_t total;
+    assert_ok(sk_memory_plan(blocks, 3, &total, &err), &err);
+    assert_int_equal(total, 35);
+    assert_true(blocks[0].offset == 0 && blocks[1].offset == 25 && blocks[2].offset == 0);
+}
+
 static void random_plans_hold(void **state)
 {
     (void)state;
@@ -101,9 +115,8 @@ static void bad_plans_are_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_shares),
-        cmocka_unit_test(gaps_are_used_best_fit),
-        cmocka_unit_test(random_plans_hold),
+        cmocka_unit_test(a_chain_shares),        cmocka_unit_test(gaps_are_used_best_fit),
+        cmocka_unit_test(large_ones_come_first), cmocka_unit_test(random_plans_hold),
         cmocka_unit_test(bad_plans_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

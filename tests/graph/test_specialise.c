@@ -172,6 +172,33 @@ static void data_dependent_shapes(void **state)
     sk_graph_close(&graph);
 }
 
+/* How many were found is known only while running, but not what they are reshaped to: sizes of 1 and more say it, 0 and -1 do not. */
+static void a_fixed_shape_is_known_before(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{1, 3}, {3, 1}, {1, -1}, {0, 1}};
+    for (int k = 0; k < 4; k++) {
+        sk_error err = {0};
+        sk_graph *graph = NULL, *special = NULL;
+        assert_ok(sk_graph_open(&graph, &err), &err);
+        sk_builder b;
+        sk_builder_init(&b, graph);
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        sk_value found = sk_b_node(&b, SK_OP_NON_ZERO, NULL, &x, 1, "found");
+        sk_value in[2] = {found, sk_b_i64s(&b, shapes[k], 2)};
+        sk_b_output(&b, sk_b_node(&b, SK_OP_RESHAPE, NULL, in, 2, "y"), "y");
+        assert_ok(b.status, &b.error);
+        const sk_shape shape = sk_shape_of(1, 6);
+        assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
+        const sk_shape *told = &special->values[special->outputs[0]].shape;
+        assert_int_equal(sk_shape_known(told), k < 2);
+        if (k < 2)
+            assert_true(told->rank == 2 && told->dim[0] == shapes[k][0] && told->dim[1] == shapes[k][1]);
+        sk_graph_close(&special);
+        sk_graph_close(&graph);
+    }
+}
+
 /* Folding is for shape arithmetic and weights: what would take minutes stays a node. */
 static void folding_has_a_budget(void **state)
 {
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(refuses_shapes_that_do_not_fit),
         cmocka_unit_test(survives_every_allocation_failure),
         cmocka_unit_test(data_dependent_shapes),
+        cmocka_unit_test(a_fixed_shape_is_known_before),
         cmocka_unit_test(folding_has_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
