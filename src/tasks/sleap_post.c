@@ -91,7 +91,6 @@ static sk_status plan_table(sk_sleap_post *p, const sk_model *model, sk_error *e
     const sk_paf_settings *paf = &p->settings.paf;
     const size_t cap = (size_t)paf->max_peaks_per_node, edges = (size_t)model->sleap.n_edges;
     const int fields = p->task == SK_TASK_BOTTOMUP, classes = p->task == SK_TASK_MULTICLASS_BOTTOMUP;
-    memset(w, 0, sizeof *w);
     w->local = fields || classes || p->task == SK_TASK_CENTROID;
     /* SLEAP's score of a single instance counts nodes below the threshold: their peaks are asked for, too. */
     w->threshold = p->task == SK_TASK_SINGLE_INSTANCE && p->legacy ? -INFINITY : p->settings.peak_threshold;

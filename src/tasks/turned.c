@@ -54,11 +54,6 @@ sk_crop sk_turned_place(const sk_turned_box *b, float margin, int32_t most)
 
 void sk_turned_out(const sk_crop *p, float u, float v, float *x, float *y)
 {
-    if (!p->turned) {
-        *x = p->left + u;
-        *y = p->top + v;
-        return;
-    }
     const float half_x = (p->width - 1) / 2, half_y = (p->height - 1) / 2, dx = u - half_x, dy = v - half_y,
                 cosine = cosf(p->angle), sine = sinf(p->angle);
     *x = sk_turned_x(p->left + half_x, dx, dy, cosine, sine);

@@ -27,7 +27,7 @@ bool sk_turned_box_holds(const sk_turned_box *box, float x, float y);
  * animals have some ground around them), at most `most` pixels a side. Which end the head is
  * at is not known: of the two ways it is turned by less. */
 sk_crop sk_turned_place(const sk_turned_box *box, float margin, int32_t most);
-/* Where a point of a crop lies in the picture. Of a crop that is not turned: beside its corner. */
+/* Where a point of a turned crop lies in the picture. */
 void sk_turned_out(const sk_crop *place, float u, float v, float *x, float *y);
 
 /* A picture of `channels` bytes a pixel. */
