@@ -375,6 +375,7 @@ static void truncated(void **state)
     assert_null(model->graph);
     assert_int_equal(model->task, SK_TASK_POSE);
     assert_string_equal(sk_model_class_name(model, 0), "mouse");
+    assert_int_equal(model->input.height, 128); /* 100, upwards to the stride, as of one that is whole */
     assert_string_equal(model->facts[model->n_facts - 1][0], "damage");
     assert_non_null(strstr(model->facts[model->n_facts - 1][1], "zip directory missing; file truncated at"));
     sk_model_close(&model);

@@ -318,20 +318,31 @@ static bool is(const writer *w, const char *head)
     return strcmp(w->f->head ? w->f->head : "Detect", head) == 0;
 }
 
+static int points(const writer *w)
+{
+    return w->f->keypoints ? w->f->keypoints : 3;
+}
+
+static int dims(const writer *w)
+{
+    return w->f->dims ? w->f->dims : 3;
+}
+
 static void branches(writer *w, const char *prefix, int reg_max)
 {
+    const int pose = points(w) * dims(w);
     char name[32];
     snprintf(name, sizeof name, "%scv2", prefix);
     branch(w, name, 16, 8, 4 * reg_max);
     snprintf(name, sizeof name, "%scv3", prefix);
-    branch(w, name, 16, 8, 2);
+    branch(w, name, 16, 8, w->f->only_class ? 1 : 2);
     snprintf(name, sizeof name, "%scv4", prefix);
     if (is(w, "Pose") || is(w, "OBB") || is(w, "OBB26") || is(w, "Segment"))
-        branch(w, name, 16, 4, is(w, "Pose") ? 9 : is(w, "Segment") ? 5 : 1);
+        branch(w, name, 16, 4, is(w, "Pose") ? pose : is(w, "Segment") ? 5 : 1);
     if (is(w, "Pose26")) {
         branch(w, name, 16, 4, 0);
         snprintf(name, sizeof name, "%scv4_kpts", prefix);
-        branch(w, name, 4, 0, 9);
+        branch(w, name, 4, 0, pose);
     }
 }
 
@@ -422,14 +433,15 @@ static void head_layer(writer *w, int index)
     if (is(w, "Segment"))
         proto(w);
     tw_dict_end(w->p);
-    integer(w, "nc", 2);
+    integer(w, "nc", w->f->only_class ? 1 : 2);
     integer(w, "reg_max", reg_max);
     integer(w, "nm", 5);
     tw_text(w->p, "stride");
-    tw_tensor(w->p, SK_DTYPE_F32, &(sk_shape){.rank = 1, .dim = {1}}, (const float[]){2}, false);
+    tw_tensor(w->p, SK_DTYPE_F32, &(sk_shape){.rank = 1, .dim = {1}},
+              (const float[]){w->f->stride ? w->f->stride : 2}, false);
     if (is(w, "Pose") || is(w, "Pose26")) {
         tw_text(w->p, "kpt_shape");
-        tw_ints(w->p, (const int64_t[]){3, 3}, 2);
+        tw_ints(w->p, (const int64_t[]){points(w), dims(w)}, 2);
     }
     tw_text(w->p, "f");
     tw_list_begin(w->p);
@@ -463,6 +475,26 @@ static void layers(writer *w)
     tw_object_end(w->p);
 }
 
+static void keypoint_names(writer *w)
+{
+    tw_text(w->p, "kpt_names");
+    if (w->f->plain_dicts) {
+        tw_dict_begin(w->p);
+        tw_int(w->p, 0);
+    }
+    tw_list_begin(w->p);
+    for (int i = 0; i < points(w); i++)
+        tw_text(w->p, (const char[]){(char)('a' + i), '\0'});
+    tw_list_end(w->p);
+    if (w->f->plain_dicts)
+        tw_dict_end(w->p);
+    tw_text(w->p, "skeleton");
+    tw_list_begin(w->p);
+    for (int i = 0; i < w->f->n_skeleton; i++)
+        tw_ints(w->p, w->f->skeleton[i], 2);
+    tw_list_end(w->p);
+}
+
 static void model(writer *w)
 {
     size_t mark;
@@ -482,10 +514,14 @@ static void model(writer *w)
     tw_text(w->p, "names");
     tw_dict_begin(w->p);
     tw_int(w->p, 0);
-    tw_text(w->p, "mouse");
-    tw_int(w->p, 1);
-    tw_text(w->p, "fly");
+    tw_text(w->p, w->f->only_class ? w->f->only_class : "mouse");
+    if (!w->f->only_class) {
+        tw_int(w->p, 1);
+        tw_text(w->p, "fly");
+    }
     tw_dict_end(w->p);
+    if (w->f->named_keypoints)
+        keypoint_names(w);
     tw_text(w->p, "yaml");
     tw_dict_begin(w->p);
     tw_text(w->p, "yaml_file");

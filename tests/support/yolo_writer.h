@@ -25,7 +25,13 @@ typedef struct yolo_fixture {
     const char *model_module; /* default "ultralytics.nn.tasks" */
     int64_t classes_said;     /* of a Classify head: out_features, where the weight has two rows; 0: 2 */
     int64_t imgsz;            /* default 100 */
-    const char *block;        /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
+    const char *only_class;   /* the one there is, in place of "mouse" and "fly" */
+    int keypoints, dims;      /* of a pose, and numbers of each; default 3 and 3 */
+    bool named_keypoints;     /* "a", "b", … in a list; by class where it is plain_dicts */
+    const int64_t (*skeleton)[2]; /* … and these pairs of them */
+    int n_skeleton;
+    float stride;      /* that the head says it has; default 2 */
+    const char *block; /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
 } yolo_fixture;
 
 /* Writes data.pkl and storages. The caller frees with tw_pickle_free. */
