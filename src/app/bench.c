@@ -85,7 +85,7 @@ static double processor_ms(void)
 
 static double peak_rss_mb(void)
 {
-    struct rusage usage;
+    struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss / 1024;
 }
