@@ -100,6 +100,22 @@ static uint32_t detect(void)
     return flags & SK_CPU_AMX && !ask_for_tiles() ? flags & ~(uint32_t)SK_CPU_AMX : flags;
 }
 
+bool sk_cpu_hides_tiles_by(const sk_cpu_words *words, uint32_t palettes)
+{
+    return has(words->d7, 1u << 24) && palettes == 0;
+}
+
+bool sk_cpu_hides_tiles(void)
+{
+    sk_cpu_words w = {0};
+    uint32_t palettes = 0, a, b, c;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &w.d7))
+        return false;
+    if (!__get_cpuid_count(0x1d, 0, &palettes, &a, &b, &c))
+        palettes = 0;
+    return sk_cpu_hides_tiles_by(&w, palettes);
+}
+
 #elif defined(__aarch64__)
 
 static uint32_t detect(void)
@@ -116,6 +132,13 @@ static uint32_t detect(void)
     return 0;
 }
 
+#endif
+
+#if !defined(__x86_64__)
+bool sk_cpu_hides_tiles(void)
+{
+    return false;
+}
 #endif
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

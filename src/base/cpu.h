@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,9 @@ void sk_cpu_describe(sk_cpu_info *info);
 uint64_t sk_cpu_flush_tiny(void);
 void sk_cpu_float_mode_restore(uint64_t mode);
 
+/* Is this a machine with tiles (AMX) whose size it does not tell? */
+bool sk_cpu_hides_tiles(void);
+
 #if defined(__x86_64__)
 /* A part that tests feed: the flags by what CPUID says (leaf 1: ecx; 7: ebx, ecx, edx; 7.1: eax) and by which registers the system
  * saves (XCR0). */
@@ -82,6 +86,9 @@ typedef struct sk_cpu_words {
     uint64_t saved;
 } sk_cpu_words;
 uint32_t sk_cpu_flags_of(const sk_cpu_words *words);
+/* Tiles (AMX) without a word on their size (leaf 1D, `palettes`: its eax; 0 where the processor has no such leaf): some virtual
+ * machines are so, and libraries that ask for the size end with an illegal instruction there. */
+bool sk_cpu_hides_tiles_by(const sk_cpu_words *words, uint32_t palettes);
 #endif
 
 /* Parts that tests feed with folders of their own. `cgroup_file` is like /proc/self/cgroup, `root` like

@@ -59,9 +59,20 @@ static void every_bit_counts(void **state)
     }
 }
 
+/* Tiles are hidden where there are some and nothing is said of their size. */
+static void hidden_tiles(void **state)
+{
+    (void)state;
+    const sk_cpu_words tiles = {.d7 = 1u << 24}, others = {.d7 = ~(1u << 24)};
+    assert_true(sk_cpu_hides_tiles_by(&tiles, 0));
+    assert_false(sk_cpu_hides_tiles_by(&tiles, 1));
+    assert_false(sk_cpu_hides_tiles_by(&others, 0));
+    assert_false(sk_cpu_hides_tiles_by(&others, 1));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_counts), cmocka_unit_test(hidden_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #else

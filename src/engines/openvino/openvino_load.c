@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cpu.h"
 #include "base/library.h"
+#include "base/log.h"
 #include "engines/openvino/openvino_api.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REMEDY                                                                                               \
@@ -89,8 +93,23 @@ static sk_status fill(void *handle, void *context, sk_error *err)
     return SK_OK;
 }
 
+/* OpenVINO's kernels take the shape of AMX's tiles from the processor's description of itself. Where a virtual machine leaves that out,
+ * the first network in eight bits or bf16 ends the process with an illegal instruction; without AMX it runs. */
+static void avoid_hidden_tiles(void)
+{
+    static const char limit[] = "ONEDNN_MAX_CPU_ISA";
+    if (!sk_cpu_hides_tiles() || getenv(limit))
+        return;
+    setenv(limit, "AVX512_CORE_FP16", 0);
+    sk_log(SK_LOG_INFO,
+           "this machine does not tell the size of its AMX tiles, which OpenVINO needs: it goes without (%s)",
+           limit);
+}
+
 sk_status ov_load(const ov_api **out, sk_error *err)
 {
+    static pthread_once_t before = PTHREAD_ONCE_INIT;
+    pthread_once(&before, avoid_hidden_tiles);
     static sk_library_once once = {PTHREAD_MUTEX_INITIALIZER, 0};
     static ov_api loaded;
     sk_status status = sk_library_load(&wish, &once, &loaded, sizeof loaded, loaded.path, fill, err);
