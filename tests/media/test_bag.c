@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/fault.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "formats/ros_messages.h"
 #include "formats/rosbag.h"
 #include "media/reader.h"
 #include "media/source_told.h"
+#include "media/video_sink.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +153,7 @@ static void jumps_and_pauses(void **state)
                {{0, 100000000, 200000000, 9000000000, 9100000000, 9200000000},
                 10}, /* the usual interval, not the mean */
                {{0, 100000000, 210000000, 300000000, 400000000, 520000000}, 5 / 0.52},
+               {{0, 0, 0, 0, 0, 1000000000}, 5}, /* recorded in heaps: the mean is all there is */
                {{0, 4000000000, 8000000000, 12000000000, 16000000000, 20000000000}, 0.25}};
     uint8_t greys[6];
     made images[6];
@@ -239,6 +242,88 @@ static void images_that_cannot_be_read(void **state)
     sk_source_close(&source);
 }
 
+/* Nothing of it can be read: the first image says why. */
+static void bags_of_nothing_readable(void **state)
+{
+    (void)state;
+    static const uint8_t grey[] = {1, 2};
+    const made images[] = {{"what8", 2, 1, 2, grey, 2, BEGIN}, {"what8", 2, 1, 2, grey, 2, BEGIN}};
+    sk_source *source = NULL;
+    sk_error err = {0};
+    assert_int_not_equal(sk_source_open(write_bag(images, 2), NULL, &source, &err), SK_OK);
+    assert_null(source);
+    assert_non_null(strstr(err.message, "images.mcap: image 0: "));
+    assert_non_null(strstr(err.message, "what8"));
+    err = (sk_error){0};
+    assert_int_equal(sk_source_open(write_bag(images, 0), NULL, &source, &err), SK_ERR_NOT_FOUND);
+    if (!strstr(err.message, "images.mcap"))
+        fail_msg("%s", err.message);
+}
+
+/* Every colour has its own weight in grey, and its own place. */
+static void colours_keep_their_places(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[] = {10, 200, 30, 7, 5, 250}, bgr[] = {30, 200, 10, 250, 5, 7},
+                         grey[] = {124, 34};
+    const made images[] = {{"rgb8", 2, 1, 6, rgb, sizeof rgb, BEGIN},
+                           {"bgr8", 2, 1, 6, bgr, sizeof bgr, BEGIN}};
+    const char *path = write_bag(images, 2);
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
+    const uint8_t *expected[] = {rgb, bgr, grey};
+    for (int f = 0; f < 3; f++) {
+        sk_source_settings s = defaults();
+        s.format = formats[f];
+        sk_source *source = open_bag(path, &s);
+        for (int i = 0; i < 2; i++)
+            expect_pixels(source, expected[f], f == 2 ? 2 : 6);
+        sk_source_close(&source);
+    }
+}
+
+/* Images that were packed before they were recorded. */
+static void compressed_images(void **state)
+{
+    (void)state;
+    static uint8_t pixels[] = {10, 200, 30, 7, 5, 250};
+    char path[512], *png = NULL;
+    size_t bytes = 0, topic = 0;
+    sk_error err = {0};
+    sk_frame drawing = SK_FRAME_INIT;
+    sk_bag_writer *writer = NULL;
+    sk_cdr_writer cdr = {0};
+    drawing.format = SK_PIXEL_RGB, drawing.width = 2, drawing.height = 1, drawing.stride = 6,
+    drawing.data = pixels;
+    snprintf(path, sizeof path, "%s/one.png", test_folder());
+    assert_ok(sk_picture_write_drawing(path, &drawing, &err), &err);
+    assert_ok(sk_file_read(path, 1 << 20, &png, &bytes, &err), &err);
+    snprintf(path, sizeof path, "%s/packed.mcap", test_folder());
+    assert_ok(sk_bag_writer_open(path, SK_BAG_MCAP, &writer, &err), &err);
+    assert_ok(sk_bag_writer_topic(writer, "/image/compressed",
+                                  sk_msg_type_find("sensor_msgs/msg/CompressedImage"), &topic, &err),
+              &err);
+    for (int i = 0; i < 3; i++) {
+        const sk_msg_compressed_image image = {
+            .header = {sk_msg_time_of(BEGIN + i * STEP), sk_msg_text_of("eye")},
+            .format = sk_msg_text_of("rgb8; png"),
+            .data = {(const uint8_t *)png, i == 1 ? 9 : bytes}};
+        assert_ok(sk_msg_encode(&sk_msg_compressed_image_layout, &image, &cdr, &err), &err);
+        assert_ok(sk_bag_writer_write(writer, topic, BEGIN + i * STEP, cdr.data, cdr.length, &err), &err);
+    }
+    assert_ok(sk_bag_writer_finish(&writer, &err), &err);
+    sk_cdr_writer_free(&cdr);
+    sk_free(png);
+    sk_source *source = open_bag(path, NULL);
+    const sk_source_info info = sk_source_info_of(source);
+    assert_string_equal(info.decoder, "bag, compressed images");
+    assert_true(info.width == 2 && info.height == 1 && info.total == 3);
+    expect_pixels(source, pixels, 6);
+    const sk_frame *frame = NULL;
+    assert_int_not_equal(sk_source_next(source, &frame, &err), SK_OK);
+    assert_non_null(strstr(err.message, "packed.mcap: image 1: format 'rgb8; png': "));
+    sk_source_close(&source);
+}
+
 static sk_status read_all(void *context, sk_error *err)
 {
     sk_source_settings s = defaults();
@@ -264,9 +349,10 @@ static void survives_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_in_every_format),  cmocka_unit_test(stamps_ranges_and_rounds),
-        cmocka_unit_test(jumps_and_pauses),        cmocka_unit_test(images_that_cannot_be_read),
-        cmocka_unit_test(survives_failing_memory),
+        cmocka_unit_test(pixels_in_every_format),   cmocka_unit_test(stamps_ranges_and_rounds),
+        cmocka_unit_test(jumps_and_pauses),         cmocka_unit_test(images_that_cannot_be_read),
+        cmocka_unit_test(bags_of_nothing_readable), cmocka_unit_test(colours_keep_their_places),
+        cmocka_unit_test(compressed_images),        cmocka_unit_test(survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,45 @@ static void parameters_go_up_to_their_ends(void **state)
     }
 }
 
+static void skeletons_are_pairs_of_keypoints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *edges;
+        bool good;
+    } cases[] = {{"[]", true},
+                 {"[[0, 1]]", true},
+                 {"[[65535, 0], [1, 65535]]", true},
+                 {"[[65536, 0]]", false},
+                 {"[[0, 65536]]", false},
+                 {"[[-1, 0]]", false},
+                 {"[[0, -1]]", false},
+                 {"[[0]]", false},
+                 {"[[0, 1, 2]]", false},
+                 {"[[0, x]]", false},
+                 {"[[x, 0]]", false},
+                 {"[[0, 1], 3]", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_problems problems = {0};
+        sk_manifest *m = NULL;
+        sk_text text = {0};
+        sk_text_appendf(
+            &text,
+            "model: {name: x, family: ultralytics, variants: [x], default_variant: x}\n"
+            "source: {type: a, repo: b}\ninput: {}\noutput: {type: keypoints, skeleton: %s}\nros: {}\n",
+            cases[i].edges);
+        assert_ok(sk_manifest_open(sk_text_get(&text), text.length, "m.yaml", &m, &problems, &err), &err);
+        if ((m != NULL) != cases[i].good || (problems.count == 0) != cases[i].good)
+            fail_msg("%s: %s", cases[i].edges, sk_text_get(&problems.lines));
+        if (!cases[i].good)
+            assert_non_null(strstr(sk_text_get(&problems.lines), "must be two numbers of keypoints"));
+        sk_problems_free(&problems);
+        sk_manifest_close(&m);
+        sk_text_free(&text);
+    }
+}
+
 static void weights_follow_the_variant(void **state)
 {
     (void)state;
@@ -267,6 +306,7 @@ int main(void)
                                        cmocka_unit_test(everything_wrong_is_told_at_its_place),
                                        cmocka_unit_test(what_no_node_could_do_is_told),
                                        cmocka_unit_test(parameters_go_up_to_their_ends),
+                                       cmocka_unit_test(skeletons_are_pairs_of_keypoints),
                                        cmocka_unit_test(weights_follow_the_variant),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests_name("ros/manifest", tests, NULL, NULL);
