@@ -350,18 +350,28 @@ static sk_status read_file(const char *path, sk_annotation_set *out, sk_error *e
 static const char *const result_files[] = {"results.csv", "results.jsonl",   "results.coco.json",
                                            "results.slp", "results.mot.txt", "results.analysis.h5"};
 
+/* The first of a folder's result files, in fresh memory; *out null: it has none. */
+static sk_status find_result(const char *folder, char **out, sk_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; !*out && i < sizeof result_files / sizeof *result_files; i++) {
+        char *inside = sk_path_join(folder, result_files[i]);
+        if (!inside)
+            return sk_fail_memory(err, strlen(folder));
+        if (sk_file_is_regular(inside))
+            *out = inside;
+        else
+            sk_free(inside);
+    }
+    return SK_OK;
+}
+
 bool sk_annotations_are_labels(const char *path)
 {
-    if (!sk_file_is_directory(path))
-        return false;
-    for (size_t i = 0; i < sizeof result_files / sizeof *result_files; i++) {
-        char *inside = sk_path_join(path, result_files[i]);
-        bool there = inside && sk_file_is_regular(inside);
-        sk_free(inside);
-        if (there)
-            return false;
-    }
-    return true;
+    char *result = NULL;
+    const bool none = sk_file_is_directory(path) && find_result(path, &result, NULL) == SK_OK && !result;
+    sk_free(result);
+    return none;
 }
 
 static sk_status read_yaml(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
@@ -375,32 +385,34 @@ static sk_status read_yaml(const char *path, const sk_annotation_reading *how, s
     return status;
 }
 
+/* A run's folder, or one of labels. */
+static sk_status read_folder(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
+                             sk_error *err)
+{
+    char *inside = NULL;
+    SK_TRY(find_result(path, &inside, err));
+    if (inside) {
+        sk_status status = read_file(inside, out, err);
+        sk_free(inside);
+        return status;
+    }
+    char *yaml = sk_path_join(path, "data.yaml");
+    if (!yaml)
+        return sk_fail_memory(err, strlen(path));
+    sk_status status = sk_file_is_regular(yaml) ? read_yaml(yaml, how, out, err)
+                                                : sk_annotations_read_labels(path, how, out, err);
+    sk_free(yaml);
+    return status;
+}
+
 static sk_status read_any(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
                           sk_error *err)
 {
-    if (sk_annotations_are_labels(path)) {
-        char *yaml = sk_path_join(path, "data.yaml");
-        bool there = yaml && sk_file_is_regular(yaml);
-        sk_status status =
-            there ? read_yaml(yaml, how, out, err) : sk_annotations_read_labels(path, how, out, err);
-        sk_free(yaml);
-        return status;
-    }
+    if (sk_file_is_directory(path))
+        return read_folder(path, how, out, err);
     if (sk_path_has_extension(path, ".yaml") || sk_path_has_extension(path, ".yml"))
         return read_yaml(path, how, out, err);
-    if (!sk_file_is_directory(path))
-        return read_file(path, out, err);
-    for (size_t i = 0; i < sizeof result_files / sizeof *result_files; i++) {
-        char *inside = sk_path_join(path, result_files[i]);
-        if (!inside)
-            return sk_fail_memory(err, strlen(path));
-        bool there = sk_file_is_regular(inside);
-        sk_status status = there ? read_file(inside, out, err) : SK_OK;
-        sk_free(inside);
-        if (there)
-            return status;
-    }
-    return fail_unknown(path, "this folder holds no result file", err);
+    return read_file(path, out, err);
 }
 
 sk_status sk_annotations_read_as(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
