@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "frame_hash.h"
+#include "scene/scene_internal.h"
 #include "support/fault.h"
 
 #include <math.h>
@@ -194,6 +195,29 @@ static void truth_needs_no_drawing(void **state)
     }
 }
 
+/* There is room for the longest animal that may still come by a border. */
+static void who_comes_has_room(void **state)
+{
+    (void)state;
+    static const float longest[] = {0.25f, 0.21f, 0.40f}; /* of the picture's shorter side */
+    for (int species = 0; species <= SK_SPECIES_MIXED; species++)
+        for (int wide = 0; wide < 2; wide++) {
+            sk_scene *scene = NULL;
+            sk_error err = {0};
+            sk_scene_settings s = {
+                (sk_species)species, 1, wide ? 400 : 300, wide ? 300 : 400, 30.0, 3, 0, 0, true};
+            assert_ok(sk_scene_open(&s, &scene, &err), &err);
+            const float most = scene->fit * longest[species == SK_SPECIES_MIXED ? 2 : species] * 300.0f;
+            assert_int_equal(scene->canvas.field_capacity, sk_canvas_field_size(most));
+            sk_scene_close(&scene);
+            s.open_border = false; /* nobody comes */
+            assert_ok(sk_scene_open(&s, &scene, &err), &err);
+            assert_int_equal(scene->canvas.field_capacity, sk_canvas_field_size(scene->looks[0].length));
+            sk_scene_close(&scene);
+        }
+    assert_int_equal(sk_canvas_field_size(100.0f), 140 * 140);
+}
+
 static void wrong_settings_are_refused(void **state)
 {
     (void)state;
@@ -241,10 +265,15 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_known),        cmocka_unit_test(names_are_known),
-        cmocka_unit_test(seeds_differ),           cmocka_unit_test(truth_is_consistent),
-        cmocka_unit_test(covering_is_told),       cmocka_unit_test(two_hundred_have_room),
-        cmocka_unit_test(truth_needs_no_drawing), cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(bytes_are_known),
+        cmocka_unit_test(names_are_known),
+        cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(truth_is_consistent),
+        cmocka_unit_test(covering_is_told),
+        cmocka_unit_test(two_hundred_have_room),
+        cmocka_unit_test(truth_needs_no_drawing),
+        cmocka_unit_test(who_comes_has_room),
+        cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
