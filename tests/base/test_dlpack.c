@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The structs lie as DLPack 1.0 says, on machines of 64 bits. */
@@ -146,6 +147,18 @@ static void what_is_no_picture_is_told(void **state)
     t->m.tensor.dtype.code = SK_DL_FLOAT;
     t->m.tensor.dtype.bits = 32;
     refused(t, SK_PIXEL_NONE, SK_ERR_ARG, "floats of 32 bits");
+    static const char *const elements[] = {
+        "signed integers",   "unsigned integers", "floats",   "handles",
+        "bfloats",           "complex numbers",   "booleans", "of an unknown type",
+        "of an unknown type"};
+    for (uint8_t code = 0; code < 9; code++) {
+        char words[64];
+        snprintf(words, sizeof words, "its elements are %s of 64 bits", elements[code]);
+        t = make();
+        t->m.tensor.dtype.code = code;
+        t->m.tensor.dtype.bits = 64;
+        refused(t, SK_PIXEL_NONE, SK_ERR_ARG, words);
+    }
     t = make();
     t->m.tensor.dtype.lanes = 4;
     refused(t, SK_PIXEL_NONE, SK_ERR_ARG, "4 lanes");

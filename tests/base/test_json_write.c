@@ -135,6 +135,17 @@ static void misuse_is_told(void **state)
     sk_json_array(&json);
     sk_json_key(&json, "x");
     assert_int_equal(sk_json_end(&json, &err), SK_ERR_INTERNAL);
+    assert_non_null(strstr(err.message, "a key outside of an object"));
+    json = sk_json_to_text(&text, 0);
+    sk_json_key(&json, "x"); /* in nothing at all */
+    assert_int_equal(sk_json_end(&json, &err), SK_ERR_INTERNAL);
+    assert_non_null(strstr(err.message, "a key outside of an object"));
+    json = sk_json_to_text(&text, 0);
+    sk_json_object(&json);
+    sk_json_key(&json, "x");
+    sk_json_key(&json, "y"); /* where a value belongs */
+    assert_int_equal(sk_json_end(&json, &err), SK_ERR_INTERNAL);
+    assert_non_null(strstr(err.message, "a key outside of an object"));
     json = sk_json_to_text(&text, 0);
     sk_json_int(&json, 1);
     sk_json_int(&json, 2);
