@@ -72,12 +72,9 @@ static void agree(hota_run *h)
 /* The highest level that this similarity reaches; -1: none. */
 static int level_of(double similarity)
 {
-    int level = (int)(similarity * 20) - 1; /* one off at most */
-    level = level < -1 ? -1 : level > SK_HOTA_LEVELS - 1 ? SK_HOTA_LEVELS - 1 : level;
+    int level = -1;
     while (level + 1 < SK_HOTA_LEVELS && similarity >= sk_hota_level(level + 1) - DBL_EPSILON)
         level++;
-    while (level >= 0 && !(similarity >= sk_hota_level(level) - DBL_EPSILON))
-        level--;
     return level;
 }
 

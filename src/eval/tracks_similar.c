@@ -123,8 +123,7 @@ static double body_of(const sk_annotation_set *set, const sk_annotation *a)
     const sk_annotation_point *p = posed ? set->points + a->first : NULL;
     for (int32_t i = 0; posed && i < set->n_keypoints; i++)
         for (int32_t k = 0; k < i; k++)
-            if (!isnan(p[i].x + p[i].y + p[k].x + p[k].y))
-                longest = fmax(longest, hypot(p[i].x - p[k].x, p[i].y - p[k].y));
+            longest = fmax(longest, hypot(p[i].x - p[k].x, p[i].y - p[k].y)); /* not what is NaN */
     return longest > 0 ? longest : a->has & SK_HAS_BOX ? fmax(a->box[2], a->box[3]) : 0;
 }
 

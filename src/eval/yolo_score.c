@@ -51,11 +51,11 @@ double sk_yolo_pose_similarity(const void *context, const sk_annotation *found, 
 
 /* --- curves --- */
 
-/* The value at x of the line through the points (xs, ys), xs rising; of several points with one x the last counts, as
- * numpy's interp has it. */
+/* The value at x of the line through the points (xs, ys), xs rising, the first at or before x; of several points with one x the last
+ * counts, as numpy's interp has it. */
 static double between(const double *xs, const double *ys, size_t n, double x)
 {
-    size_t low = 0, high = n; /* the last point at or before x is in [low - 1, high) */
+    size_t low = 1, high = n; /* the last point at or before x is in [low - 1, high) */
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (xs[middle] <= x)
@@ -63,8 +63,6 @@ static double between(const double *xs, const double *ys, size_t n, double x)
         else
             high = middle;
     }
-    if (low == 0)
-        return ys[0];
     size_t i = low - 1;
     if (i + 1 == n || xs[i] == x)
         return ys[i];
@@ -118,22 +116,21 @@ static size_t walk(measure *m, const sk_verdict *v, size_t n, int threshold, int
 /* The area below precision over recall: from (0, 1), made falling, to the last recall and then nothing. */
 static double area_below(double *recall, double *precision, size_t n, double *curve)
 {
-    /* recall[0] and [n + 1], [n + 2] are the ends; the points stand between */
+    /* recall[0] and [n + 1] are the ends; the points stand between */
     recall[0] = 0;
     precision[0] = 1;
     recall[n + 1] = n ? recall[n] : 1;
-    recall[n + 2] = 1;
-    precision[n + 1] = precision[n + 2] = 0;
-    for (size_t i = n + 2; i-- > 0;)
+    precision[n + 1] = 0;
+    for (size_t i = n + 1; i-- > 0;)
         precision[i] = fmax(precision[i], precision[i + 1]);
     double area = 0, before = 0;
     for (int i = 0; i < RECALLS; i++) {
-        double here = between(recall, precision, n + 3, grid(i, RECALLS));
+        double here = between(recall, precision, n + 2, grid(i, RECALLS));
         area += i ? (here + before) / 2 * (grid(i, RECALLS) - grid(i - 1, RECALLS)) : 0;
         before = here;
     }
     for (int i = 0; curve && i < POINTS; i++)
-        curve[i] = between(recall, precision, n + 3, grid(i, POINTS));
+        curve[i] = between(recall, precision, n + 2, grid(i, POINTS));
     return area;
 }
 
@@ -147,7 +144,7 @@ static sk_status take_class(void *context, int32_t class_id, const sk_verdict *v
     if (wanted == 0)
         return SK_OK;
     double *p = s->precision + (size_t)class_id * POINTS, *r = s->recall + (size_t)class_id * POINTS;
-    SK_TRY(make_room(m, n + 4, err));
+    SK_TRY(make_room(m, n + 2, err));
     size_t kept = walk(m, v, n, 0, wanted, m->xs, m->ys);
     if (kept == 0)
         return SK_OK;
