@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HDF5 files put together byte by byte after the specification: what stands before and between the messages of objects, in every
+ * version, and what is told where it is damaged. */
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "formats/hdf5_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROOT = 128, MOST = 4096 };
+
+static uint8_t bytes[MOST];
+static size_t length;
+static sk_error err;
+static sk_hdf5_file *file;
+
+static void put(uint64_t value, int count)
+{
+    for (int i = 0; i < count; i++)
+        bytes[length++] = (uint8_t)(value >> (8 * i));
+}
+
+static void put_text(const char *text, size_t count)
+{
+    memcpy(bytes + length, text, strlen(text));
+    memset(bytes + length + strlen(text), 0, count - strlen(text));
+    length += count;
+}
+
+static void poke(size_t at, uint64_t value, int count)
+{
+    const size_t kept = length;
+    length = at;
+    put(value, count);
+    length = kept;
+}
+
+/* The beginning of a file; what follows begins at ROOT. */
+static size_t begin(int version)
+{
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes, "\x89HDF\r\n\x1a\n", length = 8);
+    put((uint64_t)version, 1);
+    put(0, version < 2 ? 4 : 0);
+    put(8, 1);
+    put(8, 1);
+    put(0, version == 0 ? 9 : version == 1 ? 13 : 1);
+    put(0, 8);
+    put(UINT64_MAX, 8);
+    const size_t end = length;
+    put(0, 8);
+    for (int i = 0; version < 2 && i < 2; i++)
+        put(0, 8);
+    put(ROOT, 8);
+    length = ROOT;
+    return end;
+}
+
+static sk_status open_now(size_t count)
+{
+    sk_hdf5_close(&file);
+    return sk_hdf5_open_memory(bytes, count, "in.h5", &file, &err);
+}
+
+static void told(sk_status status, sk_status wanted, const char *why)
+{
+    if (status != wanted || !strstr(err.message, why))
+        fail_msg("%d, %s: not '%s'", (int)status, status == SK_OK ? "read" : err.message, why);
+}
+
+static void put_message(int version, int type, int flags, const uint8_t *data, size_t count, bool ordered)
+{
+    put((uint64_t)type, version == 1 ? 2 : 1);
+    put(count, 2);
+    put((uint64_t)flags, 1);
+    put(0, version == 1 ? 3 : ordered ? 2 : 0);
+    memcpy(bytes + length, data, count);
+    length += count;
+}
+
+/* A header of version 1 around what `fill` puts; its size is set afterwards. */
+static size_t put_header(void)
+{
+    put(1, 1);
+    put(0, 1);
+    put(1, 2);
+    put(1, 4);
+    put(0, 8);
+    return length;
+}
+
+static void end_header(size_t from)
+{
+    poke(from - 8, length - from, 4);
+}
+
+/* --- the beginning --- */
+
+static void superblocks(void **state)
+{
+    (void)state;
+    for (int version = 0; version <= 4; version++) {
+        const size_t end = begin(version);
+        const size_t whole = end + 8 + (version < 2 ? 16 : 0) + 8;
+        end_header(put_header());
+        poke(end, length, 8);
+        if (version == 4) {
+            told(open_now(length), SK_ERR_FORMAT, "in.h5: an HDF5 file of unknown version, or cut short");
+            continue;
+        }
+        assert_ok(open_now(length), &err);
+        assert_true(sk_hdf5_exists(file, "") && !sk_hdf5_exists(file, "x"));
+        poke(end, length + 1, 8);
+        told(open_now(length), SK_ERR_FORMAT, "cut short: 144 of 145 bytes are there");
+        poke(end, 0, 8);
+        for (size_t cut = 0; cut < whole; cut++)
+            told(open_now(cut), SK_ERR_FORMAT,
+                 cut < 8 ? "not an HDF5 file" : "unknown version, or cut short");
+        assert_ok(open_now(whole), &err);
+        assert_false(sk_hdf5_exists(file, "x")); /* its root is not there */
+        for (int k = 0; k < 2; k++) {
+            const size_t at = (version < 2 ? 13 : 9) + (size_t)k;
+            bytes[at] = 4;
+            told(open_now(length), SK_ERR_UNSUPPORTED, "with addresses of");
+            bytes[at] = 8;
+        }
+    }
+    static const char pointer[] = "version https://git-lfs";
+    memcpy(bytes, pointer, sizeof pointer);
+    told(open_now(sizeof pointer), SK_ERR_FORMAT, "but a git-lfs pointer");
+    told(open_now(7), SK_ERR_FORMAT, "in.h5: not an HDF5 file");
+    assert_null(strstr(err.message, "git-lfs"));
+}
+
+/* --- attributes --- */
+
+static const uint8_t real_type[20] = {0x11, 0x20, 63, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3};
+
+/* A double of this value, in a version of the message. */
+static size_t attribute(uint8_t *out, int version, const char *name, double value)
+{
+    const size_t kept = length, name_size = strlen(name) + 1;
+    const size_t pad = version == 1 ? 8 : 1;
+    length = MOST / 2;
+    put((uint64_t)version, 1);
+    put(0, 1);
+    put(name_size, 2);
+    put(20, 2);
+    put(version == 1 ? 8 : 4, 2);
+    put(0, version == 3 ? 1 : 0);
+    put_text(name, (name_size + pad - 1) / pad * pad);
+    memcpy(bytes + length, real_type, 20);
+    length += version == 1 ? 24 : 20;
+    put(version == 1 ? 1 : 2, 1); /* a single number */
+    put(0, version == 1 ? 7 : 3);
+    memcpy(bytes + length, &value, 8);
+    length += 8;
+    const size_t count = length - MOST / 2;
+    memcpy(out, bytes + MOST / 2, count);
+    memset(bytes + MOST / 2, 0, count);
+    length = kept;
+    return count;
+}
+
+static void attributes_of_every_version(void **state)
+{
+    (void)state;
+    for (int version = 0; version <= 4; version++)
+        for (size_t letters = 1; letters <= 9; letters++) {
+            char name[16] = "";
+            uint8_t data[128];
+            double value = 0;
+            memset(name, 'n', letters);
+            size_t count = attribute(data, version, name, 2.5);
+            const size_t end = begin(2);
+            size_t header = put_header();
+            put_message(1, 0x0c, 2, data, count, false); /* one that lies elsewhere is not this one */
+            put_message(1, 0x0c, 0, data, count, false);
+            end_header(header);
+            poke(end, length, 8);
+            assert_ok(open_now(length), &err);
+            if (version < 1 || version > 3) {
+                told(sk_hdf5_attribute_real(file, "/", name, &value, &err), SK_ERR_FORMAT, "damaged");
+                continue;
+            }
+            assert_true(sk_hdf5_has_attribute(file, "", name) && !sk_hdf5_has_attribute(file, "", "m"));
+            assert_ok(sk_hdf5_attribute_real(file, "/", name, &value, &err), &err);
+            assert_true(value == 2.5);
+            name[letters - 1] = '\0';
+            assert_false(sk_hdf5_has_attribute(file, "", name));
+            told(sk_hdf5_attribute_real(file, "/", name, &value, &err), SK_ERR_NOT_FOUND, "missing");
+            strcat(name, "nn");
+            assert_false(sk_hdf5_has_attribute(file, "", name));
+            name[letters] = '\0';
+            for (int shared = 1; shared <= 4; shared *= 2) { /* its type or its shape lies elsewhere */
+                bytes[header + 8 + count + 8 + 1] = (uint8_t)shared;
+                const sk_status status = sk_hdf5_attribute_real(file, "/", name, &value, &err);
+                if (version == 1 || shared == 4)
+                    assert_ok(status, &err);
+                else
+                    told(status, SK_ERR_UNSUPPORTED, "a named or shared type, which is not read");
+            }
+            for (size_t cut = 8; cut < count; cut++) { /* a message that ends early */
+                begin(2);
+                header = put_header();
+                put_message(1, 0x0c, 0, data, cut, false);
+                end_header(header);
+                assert_ok(open_now(length), &err);
+                assert_int_not_equal(sk_hdf5_attribute_real(file, "/", name, &value, &err), SK_OK);
+            }
+        }
+    /* many of them lie in a heap, which is told; where none do, it is not there */
+    for (int heap = 0; heap < 2; heap++)
+        for (int order = 0; order < 2; order++) {
+            uint8_t info[32] = {0, (uint8_t)order};
+            double value;
+            memset(info + (order ? 4 : 2), heap ? 0x11 : 0xff, 8);
+            begin(2);
+            const size_t header = put_header();
+            put_message(1, 0x15, 0, info, order ? 20 : 18, false);
+            end_header(header);
+            assert_ok(open_now(length), &err);
+            told(sk_hdf5_attribute_real(file, "", "n", &value, &err),
+                 heap ? SK_ERR_UNSUPPORTED : SK_ERR_NOT_FOUND,
+                 heap ? "fractal heap" : "attribute \"n\" of /: missing");
+        }
+}
+
+/* --- headers and links --- */
+
+/* A link in every form: where its name and the object are. */
+static size_t link_to(uint8_t *out, int flags, int kind, const char *name, size_t name_length,
+                      uint64_t object)
+{
+    const size_t kept = length;
+    length = MOST / 2;
+    put(1, 1);
+    put((uint64_t)flags, 1);
+    put((uint64_t)kind, flags & 8 ? 1 : 0);
+    put(77, flags & 4 ? 8 : 0);
+    put(1, flags & 0x10 ? 1 : 0);
+    put(name_length, 1 << (flags & 3));
+    memcpy(bytes + length, name, name_length);
+    length += name_length;
+    put(object, 8);
+    const size_t count = length - MOST / 2;
+    memcpy(out, bytes + MOST / 2, count);
+    memset(bytes + MOST / 2, 0, count);
+    length = kept;
+    return count;
+}
+
+static void links_in_headers(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 64;
+         form++) /* of the header: times, phases, order, widths; of none: version 1 */
+        for (int flags = 0; flags < 32; flags++) {
+            const int version = form ? 2 : 1;
+            const bool ordered = form & 4;
+            uint8_t data[64];
+            size_t header;
+            if (form & 8)
+                continue;
+            begin(2);
+            if (version == 1) {
+                header = put_header();
+            } else {
+                put_text("OHDR", 4);
+                put(2, 1);
+                put((uint64_t)form, 1);
+                put(0, form & 0x20 ? 8 : 0);
+                put(0, form & 0x20 ? 8 : 0);
+                put(0, form & 0x10 ? 4 : 0);
+                put(0, 1 << (form & 3));
+                header = length;
+            }
+            size_t count = link_to(data, flags | 8, 1, "soft", 4, ROOT);
+            put_message(version, 6, 0, data, count, ordered);
+            count = link_to(data, flags, 0, "he\0re", 5, ROOT);
+            put_message(version, 6, 0, data, count, ordered);
+            count = link_to(data, flags, 0, "here", 4, ROOT);
+            put_message(version, 6, 0, data, count, ordered);
+            const size_t cut = length - header;
+            put(0, 4); /* a checksum, and what does not belong to it */
+            if (version == 1)
+                poke(header - 8, cut, 4);
+            else
+                poke(header - (size_t)(1 << (form & 3)), cut, 1 << (form & 3));
+            assert_ok(open_now(length), &err);
+            sk_hdf5_texts names;
+            assert_ok(sk_hdf5_members(file, "/", &names, &err), &err);
+            assert_int_equal(names.count, 1);
+            assert_string_equal(sk_hdf5_text_at(&names, 0), "here");
+            sk_free(names.bytes);
+            assert_true(sk_hdf5_exists(file, "here/here") && sk_hdf5_exists(file, "//here//here/") &&
+                        !sk_hdf5_exists(file, "her") && !sk_hdf5_exists(file, "soft") &&
+                        !sk_hdf5_exists(file, "herex"));
+            if (version == 1) /* a message longer than the header */
+                poke(header - 8, cut - 1, 4);
+            else
+                poke(header - (size_t)(1 << (form & 3)), cut - 1, 1 << (form & 3));
+            told(sk_hdf5_members(file, "/", &names, &err), SK_ERR_FORMAT, "message is cut short");
+        }
+}
+
+/* A header of version 2 that goes on elsewhere, behind a signature. */
+static void headers_that_go_on(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 6; wrong++) {
+        uint8_t data[64], next[16] = {0};
+        sk_hdf5_texts names;
+        const size_t count = link_to(data, 0, 0, "far", 3, ROOT), block = 4 + 4 + count + 4;
+        begin(2);
+        next[0] = (uint8_t)(ROOT + 64);
+        next[8] = (uint8_t)(wrong == 1 ? 7 : wrong == 2 ? 255 : block);
+        put_text("OHDR", 4);
+        put(wrong == 3 ? 3 : 2, 1);
+        put(0, 1);
+        put(4 + 16, 1);
+        put_message(2, 0x10, 0, next, wrong == 4 ? 15 : 16, false);
+        length = ROOT + 64;
+        put_text(wrong == 5 ? "OCHX" : "OCHK", 4);
+        put_message(2, 6, 0, data, count, false);
+        put(0, 4);
+        assert_ok(open_now(length), &err);
+        const sk_status status = sk_hdf5_members(file, "", &names, &err);
+        static const char *const why[] = {"",
+                                          "an object header's continuation",
+                                          "a part of an object header lies outside",
+                                          "an object header of unknown version",
+                                          "continues without end",
+                                          "an object header's continuation"};
+        if (wrong)
+            told(status, SK_ERR_FORMAT, why[wrong]);
+        else
+            assert_ok(status, &err);
+        if (!wrong)
+            assert_true(names.count == 1 && strcmp(names.bytes, "far") == 0);
+        sk_free(names.bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(superblocks),
+        cmocka_unit_test(attributes_of_every_version),
+        cmocka_unit_test(links_in_headers),
+        cmocka_unit_test(headers_that_go_on),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sk_hdf5_close(&file);
+    return failed;
+}
