@@ -154,10 +154,10 @@ static void numbers_and_their_bits(void **state)
 static void spreads_far_from_zero(void **state)
 {
     (void)state;
-    double samples[] = {1e9 + 1, 1e9 + 3, 1e9 + 2, 1e9 + 4};
-    const sk_samples_summary s = sk_samples_summarize(samples, 4);
-    assert_true(s.mean == 1e9 + 2.5);
-    assert_true(fabs(s.deviation - sqrt(5.0 / 3)) < 1e-9);
+    double samples[] = {1e13 + 1, 1e13 + 4, 1e13 + 2};
+    const sk_samples_summary s = sk_samples_summarize(samples, 3);
+    assert_true(fabs(s.mean - 1e13 - 7.0 / 3) < 0.01);
+    assert_true(fabs(s.deviation - sqrt(7.0 / 3)) < 0.01);
 }
 
 /* A thread that may use one core has that one, whichever it is. */

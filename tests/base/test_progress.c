@@ -64,6 +64,12 @@ static void bar(void **state)
     assert_string_equal(text + strlen(text) - 4, "\r\033[K"); /* cleaned up */
     assert_null(strchr(text, '\n'));
     free(text);
+    text = run_job(SK_PROGRESS_BAR, 1, 1, 100); /* one is a number, too */
+    assert_non_null(strstr(text, "predict 100% [########"));
+    free(text);
+    text = run_job(SK_PROGRESS_BAR, 3, 0, 100); /* nobody knows how many */
+    assert_null(strchr(text, '%'));
+    free(text);
 }
 
 static void bar_fits_any_width(void **state)
