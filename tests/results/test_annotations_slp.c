@@ -215,12 +215,69 @@ static void frames_that_are_damaged(void **state)
     }
 }
 
+/* The list of videos, each as JSON. */
+static void set_videos(const char *const *texts, size_t count)
+{
+    char rows[4][128] = {{0}};
+    for (size_t i = 0; i < count; i++)
+        snprintf(rows[i], sizeof rows[i], "%s", texts[i]);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, sizeof rows[0]);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    const hsize_t n = count;
+    hid_t space = H5Screate_simple(1, &n, NULL);
+    assert_true(H5Ldelete(file, "videos_json", H5P_DEFAULT) >= 0);
+    hid_t dataset = H5Dcreate2(file, "videos_json", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+    H5Dclose(dataset);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Fclose(file);
+}
+
+/* A video is called by its file, wherever that stands, or by its number; two of one name stay two. The first says the rate. */
+static void videos_have_names_and_a_rate(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *videos[3], *names[3];
+        double rate;
+    } cases[] = {
+        {{"{\"backend\": {\"filename\": \"a.mp4\", \"fps\": 29.5}}",
+          "{\"backend\": {\"filename\": \"b.mp4\", \"fps\": 10}}"},
+         {"a.mp4", "b.mp4"},
+         29.5},
+        {{"{\"filename\": \"c.mp4\", \"backend\": {\"fps\": 1000000}}", "{}"}, {"c.mp4", "video 1"}, 1e6},
+        {{"{\"backend\": {\"filename\": \"a.mp4\", \"fps\": 1000001}}",
+          "{\"backend\": {\"filename\": \"a.mp4\", \"fps\": 5}}"},
+         {"a.mp4", "video 1"},
+         0},
+        {{"{\"backend\": {\"fps\": 0.5}}", "{\"filename\": \"d\", \"backend\": {\"filename\": \"e\"}}", "{}"},
+         {"video 0", "e", "video 2"},
+         0.5},
+        {{"{\"backend\": {\"fps\": -1}}"}, {"video 0"}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = 0;
+        while (n < 3 && cases[i].videos[n])
+            n++;
+        write_slp();
+        set_videos(cases[i].videos, n);
+        assert_ok(sk_annotations_read(path, &set, &err), &err);
+        assert_int_equal(set.n_sources, n);
+        for (size_t k = 0; k < n; k++)
+            assert_string_equal(set.sources[k], cases[i].names[k]);
+        if (set.rate != cases[i].rate)
+            fail_msg("case %zu: %g", i, set.rate);
+        sk_annotations_free(&set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predictions_come_back),
-        cmocka_unit_test(what_was_made_by_hand_counts),
-        cmocka_unit_test(tracks_and_scores),
+        cmocka_unit_test(videos_have_names_and_a_rate), cmocka_unit_test(predictions_come_back),
+        cmocka_unit_test(what_was_made_by_hand_counts), cmocka_unit_test(tracks_and_scores),
         cmocka_unit_test(frames_that_are_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
