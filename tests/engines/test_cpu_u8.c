@@ -47,6 +47,7 @@ static sk_value in_bytes(sk_builder *b, sk_value x, float scale, int zero, sk_dt
 }
 
 static int8_t every_weight; /* 0: each its own */
+static enum { SCALE_EACH, SCALE_ONE, SCALE_INPUTS, SCALE_AND_ZERO } scaling;
 
 /* Weights whose sums are about as large as their inputs. */
 static sk_value weights(sk_builder *b, random_source *r, const sk_shape *shape, int axis)
@@ -58,12 +59,15 @@ static sk_value weights(sk_builder *b, random_source *r, const sk_shape *shape, 
         w[i] = every_weight ? every_weight : (int8_t)(random_next(r) % 255 - 127);
     for (int64_t i = 0; i < outputs; i++)
         scales[i] = (1.0f + random_unit(r)) * 0.012f / sqrtf((float)(count / outputs));
-    const sk_shape list = sk_shape_of(1, outputs);
-    const sk_attrs a = {.quantise.axis = axis};
+    const sk_shape list = sk_shape_of(1, outputs), one = {.rank = 0};
+    const bool alone = scaling == SCALE_ONE || scaling == SCALE_AND_ZERO;
+    const sk_attrs a = {.quantise.axis = scaling == SCALE_INPUTS ? 1 - axis : axis};
+    const int8_t zero = 9;
     sk_value v = sk_b_node(b, SK_OP_DEQUANTIZE, &a,
                            (sk_value[]){sk_b_constant(b, "w", SK_DTYPE_I8, shape, w),
-                                        sk_b_constant(b, "s", SK_DTYPE_F32, &list, scales)},
-                           2, "w");
+                                        sk_b_constant(b, "s", SK_DTYPE_F32, alone ? &one : &list, scales),
+                                        sk_b_constant(b, "z", SK_DTYPE_I8, &one, &zero)},
+                           scaling == SCALE_AND_ZERO ? 3 : 2, "w");
     free(w);
     free(scales);
     return v;
@@ -219,6 +223,30 @@ static void odd_ones_are_the_references(void **state)
             fail_msg("%s: %g steps away", huge ? "huge" : "transposed", d / (double)out);
         sk_graph_close(&g);
     }
+}
+
+/* Weights with one scale for all, a scale for each input, or a zero that is not 0. */
+static void weights_by_other_scales(void **state)
+{
+    (void)state;
+    for (int form = SCALE_EACH; form <= SCALE_AND_ZERO; form++)
+        for (int transposed = 0; transposed < 2; transposed++) {
+            random_source r = {5};
+            sk_builder b;
+            sk_graph *g = begin(&b);
+            const sk_shape shape = sk_shape_of(4, 1, 18, 9, 11);
+            scaling = form;
+            sk_value x = in_bytes(&b, sk_b_input(&b, "x", SK_DTYPE_F32, &shape), step, 128, SK_DTYPE_U8);
+            sk_value y = transposed ? transpose_conv(&b, &r, x, 18, 18, 1)
+                                    : convolve(&b, &r, x, (layer){18, 18, 3, 1, 1, 1, SK_UNARY_RELU});
+            scaling = SCALE_EACH;
+            sk_b_output(&b, in_bytes(&b, y, step, 3, SK_DTYPE_U8), "y");
+            assert_ok(b.status, &b.error);
+            const double d = difference(g, &shape, "tune=off", 11, NULL);
+            if (!(d < 1.01 * (double)step))
+                fail_msg("form %d, transposed %d: %g steps away", form, transposed, d / (double)step);
+            sk_graph_close(&g);
+        }
 }
 
 /* A small YOLO: pictures, halves, a residual, concatenations, pooling, upsampling, a depthwise branch, an f32 head. */
@@ -455,6 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_layer_is_the_references),
         cmocka_unit_test(odd_ones_are_the_references),
+        cmocka_unit_test(weights_by_other_scales),
         cmocka_unit_test(a_network_is_the_references),
         cmocka_unit_test(bits_are_the_same),
         cmocka_unit_test(winograd_is_tap_by_tap),

@@ -153,6 +153,8 @@ sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err)
     const sk_node *node = &plan->graph->nodes[plan->graph->values[v].producer];
     sk_value_info *info = &plan->graph->values[v];
     sk_tensor ins[3] = {0}, out = {.dtype = SK_DTYPE_F32, .shape = info->shape};
+    if (info->blob) /* a transposed convolution is several, which share theirs */
+        return SK_OK;
     for (int32_t i = 0; i < node->n_in && i < 3; i++)
         if (node->in[i] != SK_VALUE_NONE)
             ins[i] = sk_value_tensor(plan->graph, node->in[i]);
