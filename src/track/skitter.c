@@ -167,14 +167,10 @@ static void look_around(sk_following *s, int32_t i)
 /* The upright box, also of detections that have none of their own. */
 static void upright_of(const sk_look *look, double box[4])
 {
-    const sk_detection *d = look->d;
-    const bool own = d->box[2] > d->box[0] && d->box[3] > d->box[1];
-    const double w = (d->major * fabs(look->c) + d->minor * fabs(look->s)) / 2;
-    const double h = (d->major * fabs(look->s) + d->minor * fabs(look->c)) / 2;
-    box[0] = own ? d->box[0] : d->x - w;
-    box[1] = own ? d->box[1] : d->y - h;
-    box[2] = own ? d->box[2] : d->x + w;
-    box[3] = own ? d->box[3] : d->y + h;
+    sk_detection d = *look->d;
+    if (!(d.box[2] > d.box[0] && d.box[3] > d.box[1]))
+        sk_detection_set_box(&d);
+    memcpy(box, d.box, sizeof d.box);
 }
 
 /* The picture's border is where boxes end: what touches it may come in there, or go out. A way that is hardly wider than an animal

@@ -161,6 +161,71 @@ static void weak_detections_keep_a_track_and_begin_none(void **state)
     sk_tracker_close(&tracker);
 }
 
+/* Strong is above the one threshold, weak lies between it and the other: what is exactly one of them is neither. */
+static void thresholds_belong_to_nobody(void **state)
+{
+    (void)state;
+    static const struct {
+        double score;
+        bool taken;
+    } cases[] = {{0.3, false}, {0.31, true}, {0.59, true}, {0.6, false}, {0.61, true}};
+    static const char *const methods[] = {"bytetrack", "ocsort"};
+    for (int m = 0; m < 2; m++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            sk_error err;
+            sk_track_settings settings;
+            sk_tracker *tracker;
+            const sk_sighting *out;
+            int32_t n = 0;
+            sk_track_defaults(&settings);
+            settings.method = methods[m];
+            settings.fps = 30;
+            settings.filter.score = 0.3;
+            settings.boxes.strong = 0.6;
+            settings.boxes.weak = true;
+            assert_ok(sk_tracker_open(&settings, &tracker, &err), &err);
+            for (int f = 0; f < 12; f++) {
+                const sk_detection d = box(100 + 2 * f, 100, f < 11 ? 0.9 : cases[i].score);
+                assert_ok(sk_tracker_step(tracker, f, f / 30.0, &d, 1, &out, &n, &err), &err);
+            }
+            if (n != cases[i].taken)
+                fail_msg("%s: a detection of %g is %s", methods[m], cases[i].score, n ? "taken" : "left");
+            sk_tracker_close(&tracker);
+        }
+}
+
+/* OC-SORT: one that grows goes on growing while it is hidden; how long it is beside its width stays. */
+static void hidden_ones_go_on_growing(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_track_settings settings;
+    sk_tracker *tracker;
+    sk_track_defaults(&settings);
+    settings.method = "ocsort";
+    settings.fps = 30;
+    settings.steady = 0;
+    settings.tell_covered = true;
+    assert_ok(sk_tracker_open(&settings, &tracker, &err), &err);
+    double before = 0;
+    for (int f = 0; f < 44; f++) {
+        sk_detection d = box(300, 300, 0.9);
+        const double h = sqrt(400 + 60 * f), w = 2 * h; /* its area grows evenly */
+        sk_detection_set_oriented(&d, w, h, 0);
+        d.box[0] = 300 - w / 2, d.box[2] = 300 + w / 2, d.box[1] = 300 - h / 2, d.box[3] = 300 + h / 2;
+        const sk_sighting *out;
+        int32_t n;
+        assert_ok(sk_tracker_step(tracker, f, f / 30.0, &d, f < 40, &out, &n, &err), &err);
+        if (f < 36)
+            continue;
+        assert_int_equal(n, 1);
+        assert_true(fabs(out[0].major / out[0].minor - 2) < 0.02);
+        assert_true(out[0].major > before + 0.4 && fabs(out[0].major - w) < 1);
+        before = out[0].major;
+    }
+    sk_tracker_close(&tracker);
+}
+
 /* A gap shorter than what is kept is bridged, a longer one is not; numbers are never given twice, places are. */
 static void gaps_are_bridged_while_tracks_are_kept(void **state)
 {
@@ -266,6 +331,8 @@ int main(void)
         cmocka_unit_test(bytetrack_follows_as_boxmot_does),
         cmocka_unit_test(ocsort_follows_as_boxmot_does),
         cmocka_unit_test(weak_detections_keep_a_track_and_begin_none),
+        cmocka_unit_test(thresholds_belong_to_nobody),
+        cmocka_unit_test(hidden_ones_go_on_growing),
         cmocka_unit_test(gaps_are_bridged_while_tracks_are_kept),
         cmocka_unit_test(a_fixed_number_of_animals),
         cmocka_unit_test(nothing_is_allocated_once_the_largest_frame_was_seen),

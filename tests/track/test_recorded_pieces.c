@@ -225,6 +225,52 @@ static void what_links_are_worth(void **state)
     recorded_check("tests/fixtures/track/recorded/links.txt");
 }
 
+/* What votes and velocities add to a link, beside the same link without them. */
+static void what_votes_and_velocities_are_worth(void **state)
+{
+    (void)state;
+    unsigned dice = 5;
+    sk_piece items[2];
+    sk_pieces pieces = {.items = items, .count = 2, .capacity = 2};
+    const sk_stitch_settings settings = {.fps = 25};
+    made_lessons(&dice, &pieces);
+    items[0] = made_piece(&dice, 0, 40, false);
+    items[1] = made_piece(&dice, items[0].last + 3, 40, false);
+    items[0].score = items[1].score = 1000;
+    items[0].end.vx = items[0].end.vy = items[1].start.vx = items[1].start.vy = 0;
+    pieces.speed = 1;
+    for (int k = 0; k < SK_BRIDGES; k++)
+        pieces.bridges[k].speed = 0; /* nothing is known of velocities: they say nothing */
+    const double plain = worth_of_the_first_link(&pieces, settings, false);
+    static const struct {
+        int32_t a, b;
+        double a_votes, b_votes, same_identity, other_class;
+    } votes[] = {{0, 0, 2, 2, 4, 0},  {0, 1, 2, 2, -8, -4}, {0, 1, 1, 2, 0, 0},
+                 {0, 1, 2, 1, 0, 0},  {0, 0, 1, 2, 0, 0},   {0, 1, 1.01, 1.01, -8, -4},
+                 {0, -1, 2, 2, 0, 0}, {-1, 0, 2, 2, 0, 0},  {-1, -1, 2, 2, 0, 0}};
+    for (size_t i = 0; i < sizeof votes / sizeof *votes; i++) {
+        items[0].identity = votes[i].a, items[1].identity = votes[i].b;
+        items[0].identity_votes = votes[i].a_votes, items[1].identity_votes = votes[i].b_votes;
+        double now = worth_of_the_first_link(&pieces, settings, false) - plain;
+        if (fabs(now - votes[i].same_identity) > 1e-6)
+            fail_msg("case %zu: identities are worth %g", i, now);
+        items[0].identity = items[1].identity = -1;
+        items[0].class_id = votes[i].a, items[1].class_id = votes[i].b;
+        items[0].class_votes = votes[i].a_votes, items[1].class_votes = votes[i].b_votes;
+        now = worth_of_the_first_link(&pieces, settings, false) - plain;
+        if (fabs(now - votes[i].other_class) > 1e-6)
+            fail_msg("case %zu: classes are worth %g", i, now);
+        items[0].class_id = items[1].class_id = -1;
+    }
+    for (int k = 0; k < SK_BRIDGES; k++)
+        pieces.bridges[k].speed = 1e-9; /* here nobody changes its velocity */
+    assert_true(fabs(worth_of_the_first_link(&pieces, settings, false) - plain - 2) < 1e-6);
+    for (int far = 1; far < 4; far++) { /* one that turns back at once: there is a most that it says */
+        items[0].end.vx = 30 * far, items[1].start.vx = -30 * far;
+        assert_true(fabs(worth_of_the_first_link(&pieces, settings, false) - plain + 3) < 1e-6);
+    }
+}
+
 static int by_first(const void *a, const void *b)
 {
     const sk_piece *x = a, *y = b;
@@ -271,8 +317,8 @@ static void which_pieces_are_one_animal(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_of_a_scene),
-                                       cmocka_unit_test(what_links_are_worth),
-                                       cmocka_unit_test(which_pieces_are_one_animal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_of_a_scene), cmocka_unit_test(what_links_are_worth),
+        cmocka_unit_test(what_votes_and_velocities_are_worth), cmocka_unit_test(which_pieces_are_one_animal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
