@@ -64,7 +64,7 @@ static sk_status write_tensor(writer *w, const sk_onnx_tensor *from, SkOnnx__Ten
     NEW_MESSAGE(to, SkOnnx__Tensor, sk_onnx__tensor__init);
     *out = to;
     to->name = optional_text(from->name);
-    to->has_data_type = 1;
+    to->has_data_type = true;
     to->data_type = sk_onnx_type_of(from->dtype);
     sk_tensor view = {from->dtype, from->shape, NULL};
     size_t bytes = sk_tensor_bytes(&view);
@@ -75,7 +75,7 @@ static sk_status write_tensor(writer *w, const sk_onnx_tensor *from, SkOnnx__Ten
     NEW_LIST(to->dims, from->shape.rank);
     to->n_dims = (size_t)from->shape.rank;
     memcpy(to->dims, from->shape.dim, to->n_dims * sizeof *to->dims);
-    to->has_raw_data = 1;
+    to->has_raw_data = true;
     to->raw_data.len = bytes;
     to->raw_data.data = (uint8_t *)sk_blob_data(from->blob) + from->offset;
     return SK_OK;
@@ -90,14 +90,14 @@ static sk_status write_attr(writer *w, const sk_onnx_attr *from, SkOnnx__Attribu
     *out = to;
     to->name = text(from->name);
     to->ref_attr_name = optional_text(from->ref);
-    to->has_type = 1;
+    to->has_type = true;
     to->type = (int32_t)from->type;
     if (to->ref_attr_name)
         return SK_OK;
     switch (from->type) {
-    case SK_ONNX_FLOAT: to->has_f = 1, to->f = from->f; break;
-    case SK_ONNX_INT: to->has_i = 1, to->i = from->i; break;
-    case SK_ONNX_STRING: to->has_s = 1, to->s = binary(from->s); break;
+    case SK_ONNX_FLOAT: to->has_f = true, to->f = from->f; break;
+    case SK_ONNX_INT: to->has_i = true, to->i = from->i; break;
+    case SK_ONNX_STRING: to->has_s = true, to->s = binary(from->s); break;
     case SK_ONNX_FLOATS:
         to->n_floats = (size_t)from->count, to->floats = (float *)(uintptr_t)from->floats;
         break;
@@ -173,7 +173,7 @@ static sk_status write_values(writer *w, const sk_onnx_value *from, int32_t coun
         to->name = text(from[i].name);
         NEW_MESSAGE(to->type, SkOnnx__Type, sk_onnx__type__init);
         NEW_MESSAGE(to->type->tensor_type, SkOnnx__TensorType, sk_onnx__tensor_type__init);
-        to->type->tensor_type->has_elem_type = 1;
+        to->type->tensor_type->has_elem_type = true;
         to->type->tensor_type->elem_type = sk_onnx_type_of(from[i].dtype);
         if (from[i].shape.rank >= 0)
             SK_TRY(write_shape(w, &from[i], &to->type->tensor_type->shape));
@@ -204,7 +204,7 @@ static sk_status write_opsets(writer *w, const sk_onnx_opset *from, int32_t coun
     for (int32_t i = 0; i < count; i++) {
         NEW_MESSAGE((*out)[i], SkOnnx__OperatorSet, sk_onnx__operator_set__init);
         (*out)[i]->domain = text(from[i].domain);
-        (*out)[i]->has_version = 1;
+        (*out)[i]->has_version = true;
         (*out)[i]->version = from[i].version;
     }
     return SK_OK;
@@ -235,7 +235,7 @@ static sk_status write_model(writer *w, const sk_onnx_model *from, SkOnnx__Model
     SkOnnx__Model *to;
     NEW_MESSAGE(to, SkOnnx__Model, sk_onnx__model__init);
     *out = to;
-    to->has_ir_version = 1;
+    to->has_ir_version = true;
     to->ir_version = from->ir_version;
     to->producer_name = optional_text(from->producer);
     to->producer_version = optional_text(from->producer_version);
