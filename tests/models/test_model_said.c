@@ -189,6 +189,22 @@ static void strides_of_heads(void **state)
     }
 }
 
+static void bins_of_heads(void **state)
+{
+    (void)state;
+    for (int bins = 63; bins <= 65; bins++) {
+        sk_model *model = NULL;
+        const sk_status status =
+            sk_model_open(yolo_save(&(yolo_fixture){.reg_max = bins}, "bins.pt"), &model, &err);
+        assert_int_equal(status, bins <= 64 ? SK_OK : SK_ERR_UNSUPPORTED);
+        if (status == SK_OK)
+            assert_int_equal(model->yolo.reg_max, bins);
+        else
+            assert_non_null(strstr(err.message, "a head with 1 levels, 2 classes, 65 distance bins"));
+        sk_model_close(&model);
+    }
+}
+
 static void open_bytes(const char *bytes, size_t length, const char *name, const char *part)
 {
     char path[4200];
@@ -283,9 +299,13 @@ static void finders_without_a_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contradictions_are_refused),          cmocka_unit_test(persons_have_names_and_bones),
-        cmocka_unit_test(names_and_skeletons_of_files),        cmocka_unit_test(strides_of_heads),
-        cmocka_unit_test(files_are_told_by_their_first_bytes), cmocka_unit_test(finders_without_a_network),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(persons_have_names_and_bones),
+        cmocka_unit_test(names_and_skeletons_of_files),
+        cmocka_unit_test(strides_of_heads),
+        cmocka_unit_test(bins_of_heads),
+        cmocka_unit_test(files_are_told_by_their_first_bytes),
+        cmocka_unit_test(finders_without_a_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,13 @@ typedef struct change {
     const char *key, *value; /* value null: removed */
 } change;
 
+static int open_size; /* whether the file takes frames of every size */
+
 /* Our export without our own key and with changes, opened. */
 static sk_status open_changed(sk_model *from, const change *changes, int n, sk_model **out, sk_error *err)
 {
     sk_onnx_settings s = sk_onnx_defaults();
+    s.dynamic_size = open_size;
     sk_onnx_model *onnx = NULL;
     uint8_t *bytes = NULL;
     size_t length = 0;
@@ -81,7 +84,13 @@ static void explains_bad_metadata(void **state)
         {{"kpt_shape", "[3]"}, SK_ERR_FORMAT, "kpt_shape"},
         {{"kpt_shape", NULL}, SK_ERR_FORMAT, "kpt_shape"},
         {{"imgsz", "[0, 64]"}, SK_ERR_FORMAT, "imgsz"},
+        {{"imgsz", "[64, 0]"}, SK_ERR_FORMAT, "imgsz"},
+        {{"imgsz", "[64]"}, SK_ERR_FORMAT, "imgsz"},
+        {{"imgsz", "[65537, 64]"}, SK_ERR_FORMAT, "imgsz"},
+        {{"imgsz", "[64, 65537]"}, SK_ERR_FORMAT, "imgsz"},
         {{"stride", "many"}, SK_ERR_FORMAT, "stride"},
+        {{"stride", "0"}, SK_ERR_FORMAT, "stride"},
+        {{"stride", "4097"}, SK_ERR_FORMAT, "stride"},
         {{"task", "juggle"}, SK_ERR_UNSUPPORTED, "juggle"},
     };
     sk_model *model = make_yolo(), *again = NULL;
@@ -92,6 +101,31 @@ static void explains_bad_metadata(void **state)
         if (!strstr(err.message, cases[i].says) || !strstr(err.message, "changed.onnx"))
             fail_msg("\"%s\" does not say \"%s\"", err.message, cases[i].says);
     }
+    sk_model_close(&model);
+}
+
+/* The size that is told counts where the file's own does not say it. */
+static void sizes_that_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *imgsz;
+        int open, height, width;
+    } cases[] = {{"[128, 160]", 1, 128, 160},   {"[128, 160]", 0, 64, 96},     {NULL, 0, 64, 96},
+                 {"[65536, 64]", 1, 65536, 64}, {"[64, 65536]", 1, 64, 65536}, {"[65536, 65536]", 0, 64, 96}};
+    sk_error err;
+    sk_model *model = make_yolo(), *again = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const change told = {"imgsz", cases[i].imgsz};
+        open_size = cases[i].open;
+        assert_ok(open_changed(model, &told, 1, &again, &err), &err);
+        assert_int_equal(again->input.height, cases[i].height);
+        assert_int_equal(again->input.width, cases[i].width);
+        assert_int_equal(again->input.fixed_size, !cases[i].open);
+        assert_int_equal(again->input.stride, 32);
+        sk_model_close(&again);
+    }
+    open_size = 0;
     sk_model_close(&model);
 }
 
@@ -331,9 +365,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_ultralytics_metadata),    cmocka_unit_test(explains_bad_metadata),
-        cmocka_unit_test(does_not_decode_unknown_heads), cmocka_unit_test(leaves_suppression_to_predict),
-        cmocka_unit_test(guesses_and_says_so),           cmocka_unit_test(reads_the_original_yolov5),
-        cmocka_unit_test(reads_sleap_export_folders),
+        cmocka_unit_test(sizes_that_are_told),           cmocka_unit_test(does_not_decode_unknown_heads),
+        cmocka_unit_test(leaves_suppression_to_predict), cmocka_unit_test(guesses_and_says_so),
+        cmocka_unit_test(reads_the_original_yolov5),     cmocka_unit_test(reads_sleap_export_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
