@@ -34,9 +34,8 @@ static bool has_library(const char *name)
     return false;
 }
 
-/* A device file and a driver library: what of the two is missing, in words. True when both are there. */
-static bool has_driver(const char *vendor, const char *device, const char *library, const char *remedy,
-                       sk_probe_row *row)
+bool sk_probe_has_driver(const char *vendor, const char *device, const char *library, const char *remedy,
+                         sk_probe_row *row)
 {
     bool file = sk_file_exists(device), lib = has_library(library);
     if (file && lib)
@@ -53,7 +52,7 @@ static bool has_driver(const char *vendor, const char *device, const char *libra
 
 static bool has_nvidia(sk_probe_row *row)
 {
-    return has_driver(
+    return sk_probe_has_driver(
         "NVIDIA", "/dev/nvidia0", "libcuda.so.1",
         "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
         "--gpus all",
@@ -62,7 +61,7 @@ static bool has_nvidia(sk_probe_row *row)
 
 static bool has_amd(sk_probe_row *row)
 {
-    return has_driver(
+    return sk_probe_has_driver(
         "ROCm", "/dev/kfd", "libamdhip64.so",
         "install ROCm (https://rocm.docs.amd.com); in a container, start it with --device /dev/kfd "
         "--device /dev/dri",

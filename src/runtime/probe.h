@@ -39,6 +39,10 @@ void sk_probe_facts(const sk_probe_row rows[SK_RUNTIME_COUNT], sk_runtime_facts 
 /* Does the machine have what the runtime needs besides its library: driver and device? If not, the row's reason and
  * remedy say so (host.c). Only looks at files. */
 bool sk_probe_machine(sk_runtime runtime, sk_probe_row *row);
+/* A device file and a driver's library (the beginning of its name): what of the two is missing, in words. True when both are
+ * there. */
+bool sk_probe_has_driver(const char *vendor, const char *device, const char *library, const char *remedy,
+                         sk_probe_row *row);
 /* Why a runtime that this build has no engine for is not there (host.c). */
 void sk_probe_absent(sk_runtime runtime, sk_probe_row *row);
 

@@ -106,6 +106,24 @@ static void one_artifact_from_everywhere(void **state)
     assert_tidy();
 }
 
+/* A model that is an ONNX file itself is no artifact of its own; files beside a model are, also without a record. */
+static void a_model_is_not_its_own_artifact(void **state)
+{
+    (void)state;
+    char own[700];
+    path_in(own, sizeof own, "own.onnx");
+    put(own, "weights");
+    list(own, NULL, true, hash_of);
+    assert_int_equal(count, 0);
+    path_in(own, sizeof own, "own.pt");
+    put(own, "weights");
+    list(own, NULL, true, hash_of);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].state, SK_ARTIFACT_USER);
+    assert_string_equal(rows[0].beside, own);
+    assert_string_equal(sk_path_name(rows[0].path), "own.onnx");
+}
+
 /* A model that cannot be read leaves open whether the file is its own; without a reader of models nobody asks. */
 static void what_models_say(void **state)
 {
@@ -243,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_sidecar_makes_an_artifact, set_up, clear),
         cmocka_unit_test_setup_teardown(one_artifact_from_everywhere, set_up, clear),
+        cmocka_unit_test_setup_teardown(a_model_is_not_its_own_artifact, set_up, clear),
         cmocka_unit_test_setup_teardown(what_models_say, set_up, clear),
         cmocka_unit_test_setup_teardown(remembered_until_they_are_gone, set_up, clear),
         cmocka_unit_test_setup_teardown(folders_go_when_empty, set_up, clear),

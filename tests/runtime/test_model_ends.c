@@ -4,6 +4,7 @@
 #include "support/yolo_writer.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "formats/onnx.h"
 #include "models/onnx_export.h"
@@ -208,10 +209,62 @@ static void sources_with_ends_like_the_graphs(void **state)
     }
 }
 
+static char infos[2048], warnings[4096];
+
+static void hear(void *cookie, sk_log_level level, const char *message)
+{
+    (void)cookie;
+    char *to = level == SK_LOG_WARN ? warnings : infos;
+    const size_t room = level == SK_LOG_WARN ? sizeof warnings : sizeof infos, used = strlen(to);
+    snprintf(to + used, room - used, "%s\n", message);
+}
+
+/* What was made and how near it comes is told once; what a person should know of a file is a warning. */
+static void what_is_told(void **state)
+{
+    (void)state;
+    char artifact[600], want[800];
+    sk_error err = {0};
+    sk_log_listener *listener = NULL;
+    sk_model *model = open_yolo("told.pt", artifact);
+    assert_ok(sk_log_listen(SK_LOG_INFO, hear, NULL, &listener, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        infos[0] = warnings[0] = '\0';
+        if (i == 2) { /* now it could be anybody's */
+            snprintf(want, sizeof want, "%s%s", artifact, SK_ARTIFACT_SIDECAR);
+            assert_int_equal(unlink(want), 0);
+        }
+        sk_model_artifact *a = obtain(model);
+        assert_string_equal(a->kept.path, artifact);
+        if (i == 0) {
+            snprintf(
+                want, sizeof want,
+                "%s: made for reader; correlation with skitter's own engine %.7f, largest difference %.2g\n",
+                artifact, a->kept.check.pcc, a->kept.check.max_difference);
+            assert_string_equal(infos, want);
+        } else {
+            assert_string_equal(infos, "");
+        }
+        if (i < 2) {
+            assert_string_equal(warnings, "");
+        } else {
+            snprintf(want, sizeof want,
+                     "%s is used as it is, although it has no record of what it was made from", artifact);
+            assert_memory_equal(warnings, want, strlen(want));
+            assert_memory_equal(warnings, a->kept.notice, strlen(a->kept.notice));
+            assert_true(a->kept.users);
+        }
+        sk_model_artifact_close(&a);
+    }
+    sk_log_unlisten(&listener);
+    sk_model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_picture_is_known),
+        cmocka_unit_test(what_is_told),
         cmocka_unit_test(sources_with_ends_like_the_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
