@@ -107,12 +107,41 @@ static void drawings_come_back_as_they_were(void **state)
     sk_slot_free(&slot);
 }
 
+/* Grey, RGB and BGR: as PNG to the bit, as JPEG nearly. */
+static void every_format_is_written(void **state)
+{
+    (void)state;
+    static const sk_pixel_format formats[] = {SK_PIXEL_GRAY, SK_PIXEL_RGB, SK_PIXEL_BGR};
+    static uint8_t pixels[3 * 16 * 16];
+    for (int i = 0; i < 3; i++)
+        for (int jpeg = 0; jpeg < 2; jpeg++) {
+            const bool grey = formats[i] == SK_PIXEL_GRAY;
+            const char *path = at(jpeg ? "flat.jpg" : "flat.png");
+            sk_error err = {0};
+            sk_slot slot = {0};
+            sk_frame f = SK_FRAME_INIT;
+            f.format = formats[i], f.width = 16, f.height = 16, f.stride = grey ? 16 : 48, f.data = pixels;
+            for (int k = 0; k < (grey ? 256 : 768); k++)
+                pixels[k] = grey ? 90 : (uint8_t)(const int[]){200, 120, 40}[i == 1 ? k % 3 : 2 - k % 3];
+            assert_ok(sk_picture_write(path, &f, &err), &err);
+            assert_ok(sk_picture_decode(path, SK_PIXEL_RGB, 0, &slot, &err), &err);
+            assert_true(slot.frame.width == 16 && slot.frame.height == 16);
+            for (int c = 0; c < 3; c++) {
+                const int wanted = grey ? 90 : (const int[]){200, 120, 40}[c];
+                const uint8_t *middle = slot.frame.data + 8 * slot.frame.stride + 24;
+                assert_in_range(middle[c], wanted - 3 * jpeg, wanted + 3 * jpeg);
+            }
+            sk_slot_free(&slot);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_no_source),
         cmocka_unit_test(pictures_are_what_their_names_say),
         cmocka_unit_test(drawings_come_back_as_they_were),
+        cmocka_unit_test(every_format_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
