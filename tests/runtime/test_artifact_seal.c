@@ -149,6 +149,28 @@ static void only_so_many_checks_are_kept(void **state)
     assert_tidy();
 }
 
+/* What somebody else's record says of other libraries does not become ours with our own check: those are asked again. */
+static void others_words_are_not_sealed(void **state)
+{
+    (void)state;
+    char key[600];
+    sk_artifact_wish w = wish_for(model);
+    sk_artifact_record r;
+    sk_error err = {0};
+    assert_int_equal(obtain(&w, artifact), 1);
+    w.library = "1.31.0";
+    assert_int_equal(obtain(&w, artifact), 0);
+    assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+    assert_true(r.sealed && r.n_checks == 2);
+    path_in(key, sizeof key, "cache/artifacts/.seal");
+    assert_int_equal(unlink(key), 0);
+    w.library = "1.32.0";
+    assert_int_equal(obtain(&w, artifact), 0);
+    assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+    assert_true(r.sealed && r.n_checks == 1);
+    assert_string_equal(r.checks[0].library, "1.32.0");
+}
+
 /* What was moved to the cache for another size: one that is not what its record says is made again where nobody vouches for the
  * record, and is an error where this user's own skitter does. */
 static void a_variant_is_believed_by_its_seal(void **state)
@@ -193,6 +215,7 @@ int main(void)
         cmocka_unit_test_setup(texts_without_a_place_for_it_stay, set_up),
         cmocka_unit_test_setup(without_memory_there_is_no_seal, set_up),
         cmocka_unit_test_setup(only_so_many_checks_are_kept, set_up),
+        cmocka_unit_test_setup(others_words_are_not_sealed, set_up),
         cmocka_unit_test_setup(a_variant_is_believed_by_its_seal, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

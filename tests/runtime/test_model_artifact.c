@@ -481,6 +481,9 @@ static void engine_files(void **state)
     assert_int_equal(sk_engine_file_fits(other, bytes, length, 2, 64, 96, &err), SK_ERR_MISMATCH);
     /* a plan without a description is taken at its word; a length that cannot be is no description */
     assert_ok(sk_engine_file_fits(model, "ftrt plan", 9, 1, 64, 64, &err), &err);
+    assert_ok(sk_engine_file_fits(model, "f", 1, 1, 64, 64, &err), &err);
+    assert_int_equal(sk_engine_file_fits(model, "", 0, 1, 64, 64, &err), SK_ERR_FORMAT);
+    assert_string_equal(err.message, "it is empty");
     bytes[2] = 0xff;
     assert_false(sk_engine_header_find(bytes, length, &begin, &end));
     assert_false(sk_engine_header_find(bytes, 3, &begin, &end));

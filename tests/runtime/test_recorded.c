@@ -591,7 +591,7 @@ static void leavings(void **state)
                  {".model.onnx.0123abcg", false},  {".model.onnx.0123abc", false},
                  {".model.onnx.0123abcde", false}, {"model.onnx.0123abcd", false},
                  {".model.onnx0123abcde", false},  {".other.onnx.0123abcd", false},
-                 {".model.onnx.0123ABCD", false}};
+                 {".model.onnx.0123ABCD", false},  {".model.onnx.skitter.jsox.ffff0000", false}};
     char path[700], lock[SK_ARTIFACT_PATH];
     sk_error err = {0};
     for (int locked = 0; locked < 2; locked++) {
