@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keras' layers on a picture of known numbers, with as few settings as a file may have: what is left out has Keras' own default. Every
+ * answer is a formula of the pixel. */
+#include "support/h5_writer.h"
+#include "support/sleap_run.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEIGHT = 4, WIDTH = 6 };
+
+#define LAYER(class_name, name, settings, from)                                                              \
+    "{\"class_name\": \"" class_name "\", \"name\": \"" name "\", \"config\": {" settings                    \
+    "}, \"inbound_nodes\": [" from "]}"
+#define HEAD(from)                                                                                           \
+    LAYER("Conv2D", "SingleInstanceConfmapsHead", "\"filters\": 1, \"kernel_size\": [1, 1]", from)
+#define MODEL(layers)                                                                                        \
+    "{\"class_name\": \"Functional\", \"config\": {\"name\": \"m\", \"layers\": "                            \
+    "[{\"class_name\": \"InputLayer\", \"name\": \"in\", \"config\": {\"batch_input_shape\": [null, 4, 6, "  \
+    "1]}, \"inbound_nodes\": []}, " layers                                                                   \
+    "], \"input_layers\": [[\"in\", 0, 0]], \"output_layers\": [[\"SingleInstanceConfmapsHead\", 0, 0]]}}"
+#define FROM_IN                   "[[\"in\", 0, 0, {}]]"
+#define FROM_A                    "[[\"a\", 0, 0, {}]]"
+#define ONE(class_name, settings) MODEL(LAYER(class_name, "a", settings, FROM_IN) ", " HEAD(FROM_A))
+/* of the picture, and of 5 minus it */
+#define TWO(class_name)                                                                                      \
+    MODEL(LAYER("Rescaling", "other", "\"scale\": -1, \"offset\": 5", FROM_IN) ", " LAYER(                   \
+        class_name, "a", "", "[[\"in\", 0, 0, {}], [\"other\", 0, 0, {}]]") ", " HEAD(FROM_A))
+
+static const float mean = 2, variance = 0.25f, gamma_ = 3, beta = -1;
+
+static sk_status open_network(const char *text, int stride, sk_model **model, sk_error *err)
+{
+    static const char *const head[] = {"SingleInstanceConfmapsHead/kernel:0",
+                                       "SingleInstanceConfmapsHead/bias:0"},
+                             *const norm[] = {"a/gamma:0", "a/beta:0", "a/moving_mean:0",
+                                              "a/moving_variance:0"};
+    static const int64_t dims[] = {1, 1, 1, 1}, one = 1;
+    static const float kernel = 1, bias = 0;
+    static int count;
+    char folder[4200], path[4300];
+    snprintf(folder, sizeof folder, "%s/net%d", test_folder(), count++);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/training_config.json", folder);
+    FILE *file = fopen(path, "wb");
+    fprintf(file,
+            "{\"model\": {\"heads\": {\"single_instance\": {\"part_names\": [\"nose\"], \"output_stride\": "
+            "%d}}}}",
+            stride);
+    fclose(file);
+    snprintf(path, sizeof path, "%s/best_model.h5", folder);
+    h5_writer w = h5_create(path);
+    h5_attr_text(&w, "/", "model_config", text, 1);
+    h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/kernel:0", &kernel, 4,
+               dims);
+    h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/bias:0", &bias, 1,
+               &one);
+    h5_attr_texts(&w, "model_weights/SingleInstanceConfmapsHead", "weight_names", head, 2, 0);
+    h5_put_f32(&w, "model_weights/a/a/gamma:0", &gamma_, 1, &one);
+    h5_put_f32(&w, "model_weights/a/a/beta:0", &beta, 1, &one);
+    h5_put_f32(&w, "model_weights/a/a/moving_mean:0", &mean, 1, &one);
+    h5_put_f32(&w, "model_weights/a/a/moving_variance:0", &variance, 1, &one);
+    h5_attr_texts(&w, "model_weights/a", "weight_names", norm, 4, 0);
+    h5_finish(&w);
+    return sk_model_open(folder, model, err);
+}
+
+typedef double answer(double v);
+
+/* Pixels are -6 to 5.5 by halves. */
+static void expect(const char *text, answer *wanted, const char *what)
+{
+    sk_error err = {0};
+    sk_model *model = NULL;
+    float pixels[HEIGHT * WIDTH];
+    for (int i = 0; i < HEIGHT * WIDTH; i++)
+        pixels[i] = (float)i / 2 - 6;
+    assert_ok(open_network(text, 1, &model, &err), &err);
+    sleap_run run = sleap_run_network(model, pixels, 1, HEIGHT, WIDTH);
+    for (int i = 0; i < HEIGHT * WIDTH; i++) {
+        const double got = ((const float *)run.outputs[0].data)[i], want = wanted(pixels[i]);
+        if (!(fabs(got - want) <= 1e-5 * fmax(1, fabs(want))))
+            fail_msg("%s of %g: %g, not %g", what, (double)pixels[i], got, want);
+    }
+    sleap_run_free(&run);
+    sk_model_close(&model);
+}
+
+#define RULE(name, formula)                                                                                  \
+    static double name(double v)                                                                             \
+    {                                                                                                        \
+        return formula;                                                                                      \
+    }
+RULE(same, v)
+RULE(relu, v > 0 ? v : 0)
+RULE(relu_to_3, v<0 ? 0 : v> 3 ? 3 : v)
+RULE(leaky_02, v > 0 ? v : 0.2 * v)
+RULE(leaky_03, v > 0 ? v : 0.3 * v)
+RULE(half, 0.5 * v)
+RULE(elu, v > 0 ? v : expm1(v))
+RULE(hard, v<-2.5 ? 0 : v> 2.5 ? 1 : 0.2 * v + 0.5)
+RULE(swish, v / (1 + exp(-v)))
+RULE(add, 5.0 + 0 * v)
+RULE(subtract, 2 * v - 5)
+RULE(multiply, v *(5 - v))
+RULE(maximum, fmax(v, 5 - v))
+RULE(minimum, fmin(v, 5 - v))
+RULE(average, 2.5 + 0 * v)
+RULE(normal, 3 * (v - 2) / sqrt(0.25 + 1e-3) - 1)
+RULE(normal_wide, 3 * (v - 2) / sqrt(0.25 + 0.75) - 1)
+RULE(normal_only, (v - 2) / sqrt(0.25 + 1e-3))
+RULE(twice, 4 * v)
+
+static void layers_of_one_picture(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        answer *rule;
+        const char *what;
+    } cases[] = {
+        {ONE("Dropout", ""), same, "Dropout"},
+        {ONE("FixedDropout", ""), same, "FixedDropout"},
+        {ONE("SpatialDropout2D", ""), same, "SpatialDropout2D"},
+        {ONE("GaussianDropout", ""), same, "GaussianDropout"},
+        {ONE("GaussianNoise", ""), same, "GaussianNoise"},
+        {ONE("ActivityRegularization", ""), same, "ActivityRegularization"},
+        {ONE("Activation", "\"activation\": \"linear\""), same, "linear"},
+        {ONE("Activation", ""), same, "no activation"},
+        {ONE("Activation", "\"activation\": \"relu\""), relu, "relu"},
+        {ONE("Activation", "\"activation\": \"elu\""), elu, "elu"},
+        {ONE("Activation", "\"activation\": \"hard_sigmoid\""), hard, "hard_sigmoid"},
+        {ONE("Activation", "\"activation\": \"swish\""), swish, "swish"},
+        {ONE("ReLU", ""), relu, "ReLU"},
+        {ONE("ReLU", "\"max_value\": 3"), relu_to_3, "ReLU to 3"},
+        {ONE("ReLU", "\"negative_slope\": 0.2"), leaky_02, "ReLU with a slope"},
+        {ONE("LeakyReLU", ""), leaky_03, "LeakyReLU"},
+        {ONE("LeakyReLU", "\"alpha\": 0.2"), leaky_02, "LeakyReLU, Keras 2"},
+        {ONE("LeakyReLU", "\"negative_slope\": 0.2"), leaky_02, "LeakyReLU, Keras 3"},
+        {ONE("LeakyReLU", "\"alpha\": {\"value\": 0.2}"), leaky_02, "LeakyReLU, an array's number"},
+        {ONE("Rescaling", "\"scale\": 0.5"), half, "Rescaling"},
+        {ONE("BatchNormalization", ""), normal, "BatchNormalization"},
+        {ONE("BatchNormalizationV1", "\"axis\": -1"), normal, "BatchNormalizationV1"},
+        {ONE("SyncBatchNormalization", "\"axis\": [3]"), normal, "SyncBatchNormalization"},
+        {ONE("BatchNormalization", "\"epsilon\": 0.75"), normal_wide, "BatchNormalization, epsilon"},
+        {ONE("BatchNormalization", "\"scale\": false, \"center\": false"), normal_only, "plain norm"},
+        {TWO("Add"), add, "Add"},
+        {TWO("Subtract"), subtract, "Subtract"},
+        {TWO("Multiply"), multiply, "Multiply"},
+        {TWO("Maximum"), maximum, "Maximum"},
+        {TWO("Minimum"), minimum, "Minimum"},
+        {TWO("Average"), average, "Average"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].text, cases[i].rule, cases[i].what);
+}
+
+/* A reference may name the layer alone: its first call and output are meant. A layer that is called twice is there twice. */
+static void references_to_layers(void **state)
+{
+    (void)state;
+    expect(MODEL(LAYER("Rescaling", "a", "\"scale\": 0.5", "[[\"in\"]]") ", " HEAD("[[\"a\"]]")), half,
+           "names alone");
+    expect(MODEL(LAYER("Rescaling", "a", "\"scale\": 2",
+                       "[[\"in\", 0, 0, {}]], [[\"a\", 0, 0, {}]]") ", " HEAD("[[\"a\", 1, 0, {}]]")),
+           twice, "the second call");
+    expect(MODEL(LAYER("Rescaling", "a", "\"scale\": 0.5",
+                       "[[\"in\", 0, 0, {}]], [[\"a\", 0, 0, {}]]") ", " HEAD("[[\"a\", 0, 0, {}]]")),
+           half, "the first call of two");
+}
+
+/* The largest stride on the way is that of the input, also where it is the second call's. */
+static void strides_of_calls(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_model *model = NULL;
+    assert_ok(
+        open_network(
+            MODEL(LAYER(
+                "MaxPooling2D", "p", "\"pool_size\": [2, 2], \"strides\": [2, 2]",
+                "[[\"in\", 0, 0, {}]], [[\"p\", 0, 0, {}]]") ", " LAYER("UpSampling2D", "u",
+                                                                        "\"size\": [4, 4]",
+                                                                        "[[\"p\", 1, 0, {}]]") ", " HEAD("[["
+                                                                                                         "\"u"
+                                                                                                         "\","
+                                                                                                         " 0,"
+                                                                                                         " 0,"
+                                                                                                         " {}"
+                                                                                                         "]"
+                                                                                                         "]")),
+            1, &model, &err),
+        &err);
+    assert_int_equal(model->input.stride, 4);
+    assert_true(model->outputs[0].stride == 1);
+    sk_model_close(&model);
+}
+
+static void counts_of_inputs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {MODEL(LAYER("ReLU", "a", "", "[[\"in\", 0, 0, {}], [\"in\", 0, 0, {}]]") ", " HEAD(FROM_A)),
+         "2 inputs"},
+        {MODEL(LAYER("Subtract", "a", "", FROM_IN) ", " HEAD(FROM_A)), "1 inputs"},
+        {ONE("BatchNormalization", "\"axis\": 1"), "another axis than the channels"},
+        {ONE("ReLU", "\"threshold\": 1"), "a ReLU with a threshold"},
+        {ONE("ReLU", "\"max_value\": 6, \"negative_slope\": 0.1"), "both a slope and a limit"},
+        {ONE("Rescaling", "\"scale\": [1, 2]"), "a scale that is not one number"},
+        {ONE("Softmax", "\"axis\": 1"), "a softmax over another axis"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_model *model = NULL;
+        assert_int_not_equal(open_network(cases[i].text, 1, &model, &err), SK_OK);
+        assert_null(model);
+        if (!strstr(err.message, cases[i].why))
+            fail_msg("case %zu: %s", i, err.message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_of_one_picture),
+        cmocka_unit_test(references_to_layers),
+        cmocka_unit_test(strides_of_calls),
+        cmocka_unit_test(counts_of_inputs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
