@@ -271,7 +271,7 @@ static sk_status measure_all(run *r, sk_eval_tracks *out, sk_error *err)
     side *t = &r->truth, *f = &r->found;
     const int32_t *videos = r->task->sequence; /* by time */
     int32_t class_before = -1, video_before = -1;
-    while (t->at < t->count || f->at < f->count) {
+    for (;;) {
         const entry *a = t->at < t->count ? &t->entries[t->at] : NULL;
         const entry *b = f->at < f->count ? &f->entries[f->at] : NULL;
         const entry *next =

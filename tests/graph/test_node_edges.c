@@ -207,6 +207,76 @@ static void pads_reach_to_the_largest_size(void **state)
     }
 }
 
+/* As many indices as there are dimensions behind the batch, at most. */
+static void indices_reach_no_deeper_than_the_data(void **state)
+{
+    (void)state;
+    static const float x[6] = {0};
+    static const int64_t at[8] = {0};
+    for (int batch = 0; batch < 2; batch++)
+        for (int depth = 1; depth < 4; depth++) {
+            const sk_tensor in[2] = {floats(sk_shape_of(2, 2, 3), x), integers(sk_shape_of(2, 2, depth), at)};
+            const sk_attrs a = {.axis = batch};
+            if (depth > 2 - batch)
+                refuses(SK_OP_GATHER_ND, &a, in, 2, 1, "do not fit");
+            else
+                assert_int_equal(shape_of_result(SK_OP_GATHER_ND, &a, in, 2, 1).rank, 3 - batch - depth);
+        }
+}
+
+static void what_is_joined_is_alike(void **state)
+{
+    (void)state;
+    sk_tensor in[3] = {floats(sk_shape_of(2, 2, 3), NULL), floats(sk_shape_of(2, 2, 4), NULL),
+                       floats(sk_shape_of(2, 2, 1), NULL)};
+    const sk_attrs a = {.axis = 1};
+    assert_int_equal(shape_of_result(SK_OP_CONCAT, &a, in, 3, 1).dim[1], 8);
+    for (int i = 0; i < 3; i++) {
+        in[i].dtype = SK_DTYPE_I64;
+        refuses(SK_OP_CONCAT, &a, in, 3, 1, "i64");
+        in[i].dtype = SK_DTYPE_F32;
+        const sk_shape before = in[i].shape;
+        in[i].shape = sk_shape_of(2, 5, 3);
+        refuses(SK_OP_CONCAT, &a, in, 3, 1, "differ beside axis 1");
+        in[i].shape = sk_shape_of(3, 2, 3, 1);
+        refuses(SK_OP_CONCAT, &a, in, 3, 1, "differ beside axis 1");
+        in[i].shape = before;
+    }
+    for (int d = 0; d < 3; d++) {
+        sk_tensor large = floats(sk_shape_of(3, 0, 0, 0), NULL);
+        large.shape.dim[d] = (int64_t)INT32_MAX + 1;
+        refuses(SK_OP_IDENTITY, NULL, &large, 1, 1, "a dimension of input 0 is 2147483648");
+        large.shape.dim[d] = INT32_MAX;
+        assert_int_equal(shape_of_result(SK_OP_IDENTITY, NULL, &large, 1, 1).dim[d], INT32_MAX);
+    }
+}
+
+/* SAME: so many pixels beside the image that each step of the stride has a window; the odd one at the end, or at the beginning. */
+static void windows_that_keep_the_size(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t kernel, stride, dilation, same;
+        int64_t size;
+        int32_t begin, end;
+    } cases[] = {{3, 1, 1, 1, 7, 1, 1}, {3, 2, 1, 1, 7, 1, 1},
+                 {3, 2, 1, 1, 8, 0, 1}, {3, 2, 1, 2, 8, 1, 0},
+                 {4, 1, 1, 1, 8, 1, 2}, {4, 1, 1, 2, 8, 2, 1},
+                 {3, 1, 3, 1, 9, 3, 3}, {1, 3, 1, 1, 9, 0, 0}, /* steps over pixels: none is needed */
+                 {3, 1, 1, 1, 0, 0, 0}, {1 << 20, 1, 1 << 20, 1, 1, INT32_MAX / 2, INT32_MAX / 2 + 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int axis = 0; axis < 2; axis++) {
+            sk_window w = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .same = cases[i].same};
+            w.kernel[axis] = cases[i].kernel;
+            w.stride[axis] = cases[i].stride;
+            w.dilation[axis] = cases[i].dilation;
+            const sk_window r = sk_window_resolve(&w, axis ? 5 : cases[i].size, axis ? cases[i].size : 5);
+            if (r.pad[axis] != cases[i].begin || r.pad[axis + 2] != cases[i].end)
+                fail_msg("case %zu: %d and %d", i, r.pad[axis], r.pad[axis + 2]);
+            assert_true(r.pad[!axis] == 0 && r.pad[!axis + 2] == 0);
+        }
+}
+
 static void anchors_can_be_too_many(void **state)
 {
     (void)state;
@@ -315,6 +385,8 @@ static void the_most_that_lives_at_once(void **state)
     assert_ok(b.status, &b.error);
     assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
     assert_true(sk_graph_peak_bytes(special) == 16 + 48);
+    for (size_t n = 0; n < special->n_nodes; n++) /* sums of products alone are counted */
+        assert_true(sk_node_flops(special, &special->nodes[n]) == 0);
     sk_graph_close(&special);
     sk_graph_close(&graph);
 }
@@ -328,6 +400,9 @@ int main(void)
                                        cmocka_unit_test(results_have_at_most_so_many_dimensions),
                                        cmocka_unit_test(pads_reach_to_the_largest_size),
                                        cmocka_unit_test(anchors_can_be_too_many),
+                                       cmocka_unit_test(indices_reach_no_deeper_than_the_data),
+                                       cmocka_unit_test(what_is_joined_is_alike),
+                                       cmocka_unit_test(windows_that_keep_the_size),
                                        cmocka_unit_test(graphs_have_so_many_ends),
                                        cmocka_unit_test(scopes_stand_in_front),
                                        cmocka_unit_test(constants_lie_anywhere),

@@ -271,8 +271,10 @@ static void smooth_activations_are_inverted(void **state)
     (void)state;
     static const sk_unary kinds[] = {SK_UNARY_SILU, SK_UNARY_GELU, SK_UNARY_HARD_SWISH, SK_UNARY_MISH};
     for (int i = 0; i < 4; i++) {
-        const sk_quantise_reach seen = {"conv", -0.3f, 2};
+        const sk_quantise_reach seen = {"conv", -0.3f, 2}, low = {"conv", -0.3f, 0.25f};
         sk_quantisation q;
+        assert_true(sum_of(kinds[i], 0, 0.01f, 40, &low, &q));
+        assert_true(kinds[i] == SK_UNARY_HARD_SWISH || (255 - q.zero) * (double)q.scale < 0.6);
         assert_true(sum_of(kinds[i], 0, 0.01f, 40, &seen, &q));
         const double from = -q.zero * (double)q.scale, to = (255 - q.zero) * (double)q.scale;
         float ends[4] = {(float)from, (float)from + 0.2f, (float)to, (float)to}, got[4];
@@ -290,6 +292,30 @@ static void smooth_activations_are_inverted(void **state)
         assert_true(fabs((double)got[2] - 2) < 0.02);    /* a step and its rounding */
         assert_true(fabs((double)got[0]) < half * 1.05); /* nothing is left of it */
         assert_true(fabs((double)got[1]) > half * 0.95); /* and there was, just before */
+    }
+}
+
+/* Depthwise: every channel by itself. A single output of all channels is not, nor are groups of several. */
+static void each_channel_by_itself_is_depthwise(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t outputs, inputs;
+        int32_t groups;
+        bool depthwise;
+    } cases[] = {{4, 1, 4, true}, {1, 4, 1, false}, {4, 1, 1, false}, {4, 2, 4, false}, {4, 4, 1, false}};
+    static const float weights[64] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_builder b;
+        sk_graph *graph = begin(&b);
+        const sk_shape kernel = sk_shape_of(4, cases[i].outputs, cases[i].inputs, 1, 1);
+        const sk_window window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        sk_b_conv(&b, x, sk_b_constant(&b, "w", SK_DTYPE_F32, &kernel, weights), SK_VALUE_NONE, &window,
+                  cases[i].groups, "conv");
+        assert_ok(b.status, &b.error);
+        assert_int_equal(sk_quantise_is_depthwise(graph, &graph->nodes[0]), cases[i].depthwise);
+        sk_graph_close(&graph);
     }
 }
 
@@ -335,6 +361,7 @@ int main(void)
                                        cmocka_unit_test(numbers_of_eight_bits_round_to_the_nearest),
                                        cmocka_unit_test(sums_reach_as_far_as_activations_hear),
                                        cmocka_unit_test(smooth_activations_are_inverted),
+                                       cmocka_unit_test(each_channel_by_itself_is_depthwise),
                                        cmocka_unit_test(rules_must_be_the_same_for_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
