@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/network_options.h"
+#include "cli/quantise_table.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
 
@@ -91,53 +92,6 @@ static bool watch(void *context, const char *step, int64_t done, int64_t total)
     return sk_cli_interrupted();
 }
 
-static void print_layers(const sk_quantize_report *r)
-{
-    printf("%-40s %-5s %9s %9s %11s\n", "layer", "in", "error", "weights", "hurts");
-    for (int32_t i = 0; i < r->n_rows; i++) {
-        const sk_quantize_row *row = &r->rows[i];
-        printf("%-40.40s %-5s %8.3f%% %8.3f%%", row->name,
-               row->kept                                ? "f32"
-               : strcmp(r->about.precision, "fp8") == 0 ? "fp8"
-                                                        : "i8",
-               row->error * 100, row->weight_error * 100);
-        if (row->sensitivity > 0)
-            printf(" %10.4f%%", row->sensitivity * 100);
-        printf("\n");
-    }
-}
-
-static sk_status print_report(const sk_args *args, const char *output, const sk_quantize_report *r,
-                              sk_error *err)
-{
-    if (sk_args_flag(args, "json")) {
-        sk_json j = sk_json_to_file(stdout, 2);
-        sk_quantize_report_json(r, &j);
-        return sk_json_end(&j, err);
-    }
-    char size[32], text[SK_QUANTISED_TEXT];
-    int32_t worst = 0;
-    for (int32_t i = 1; i < r->n_rows; i++)
-        if (r->rows[i].error > r->rows[worst].error)
-            worst = i;
-    if (sk_args_flag(args, "layers"))
-        print_layers(r);
-    printf("%s: %s, %s, %d convolutions in eight bits, %d in f32, %d frames, %.1f s\n", output,
-           sk_text_bytes((double)r->bytes, size, sizeof size), r->about.precision, r->about.layers,
-           r->about.kept, r->about.frames, r->seconds);
-    printf("on %d other frame%s (%s): %s\n", r->about.loss.frames, r->about.loss.frames == 1 ? "" : "s",
-           r->computed_by, sk_quantised_text(&r->about, text));
-    if (r->truth_of[0])
-        printf("against the truth, %s: AP %.4f in f32, %.4f in eight bits; AP50 %.4f, %.4f\n", r->truth_of,
-               r->truth[0].ap, r->truth[1].ap, r->truth[0].ap50, r->truth[1].ap50);
-    if (r->truth_of[0] && r->truth[0].median_px >= 0)
-        printf("keypoints' median distance %.2f px in f32, %.2f px in eight bits\n", r->truth[0].median_px,
-               r->truth[1].median_px);
-    printf("correlation of the heads %.6f; the layer farthest off is %s, by %.2f %%\n", r->correlation,
-           r->n_rows ? r->rows[worst].name : "none", r->n_rows ? r->rows[worst].error * 100 : 0);
-    return SK_OK;
-}
-
 static sk_status read_settings(const sk_args *args, sk_quantize_settings *s, sk_error *err)
 {
     const char *precision = sk_args_text(args, "precision"), *ranges = sk_args_text(args, "ranges");
@@ -190,7 +144,10 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_status status = sk_quantize_run(&s, &report, err);
     sk_progress_close(&show.progress);
     if (status == SK_OK) {
-        status = print_report(args, s.output, &report, err);
+        if (sk_args_flag(args, "json"))
+            status = sk_cli_print_quantised_json(&report, err);
+        else
+            sk_cli_print_quantised(s.output, &report, sk_args_flag(args, "layers") > 0);
         if (report.notice[0])
             sk_cli_warn("%s: %s", s.output, report.notice);
         sk_quantize_report_free(&report);

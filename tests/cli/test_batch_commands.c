@@ -3,6 +3,7 @@
  * ends as the video's name says. */
 #include "said.h"
 
+#include "app/batch_claim.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -243,6 +244,25 @@ static void one_keeper(void **state)
     SAID_OK(&s, BATCH " --animals 3 --prepare --restart");
     SAID_REFUSES(&s, SK_ERR_ARG, "a batch needs videos", "batch --detector background -o fresh --prepare");
     assert_false(sk_file_exists("fresh"));
+    /* one that is alive, under whatever number: this process */
+    sk_error err = {0};
+    sk_claim claim;
+    char who[64];
+    snprintf(who, sizeof who, "/out: process %lld on ", (long long)getpid());
+    assert_ok(sk_claim_take("out/.batch/keeper.100000000.claim", 0, &claim, &err), &err);
+    SAID_REFUSES(&s, SK_ERR_BUSY, who, BATCH " --animals 3 --prepare");
+    said_has(s.error.message, " looks after this batch\n'skitter batch status ");
+    static const char *const others[] = {"keeper.0.claim", "keeper.100000001.claim", "keeper.1.claims",
+                                         "keeper.x.claim", "keper.1.claim"};
+    for (int i = 0; i < 5; i++) { /* no names of keepers */
+        char path[64];
+        snprintf(path, sizeof path, "out/.batch/%s", others[i]);
+        assert_int_equal(rename("out/.batch/keeper.100000000.claim", path), 0);
+        SAID_OK(&s, BATCH " --animals 3 --prepare");
+        assert_int_equal(rename(path, "out/.batch/keeper.100000000.claim"), 0);
+    }
+    sk_claim_close(&claim);
+    assert_int_equal(unlink("out/.batch/keeper.100000000.claim"), 0);
 }
 
 /* --- ros --- */
