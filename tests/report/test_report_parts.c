@@ -71,6 +71,38 @@ static void pixels_are_known(void **state)
     sk_chart_free(&chart);
 }
 
+/* A point of which one number is missing is none: neither the stroke to it nor the one from it is drawn, in either form. */
+static void strokes_break_where_a_number_is_missing(void **state)
+{
+    (void)state;
+    for (int missing = 0; missing < 4; missing++)
+        for (int which = 0; which < 2; which++) {
+            float xy[] = {5, 10, 15, 10, 25, 10, 35, 10};
+            sk_chart chart = {0};
+            sk_text svg = {0};
+            sk_frame pixels;
+            sk_error err = {0};
+            xy[2 * missing + which] = missing % 2 ? NAN : INFINITY;
+            sk_chart_begin(&chart, 40, 20, "strokes");
+            sk_chart_line(&chart, xy, 4, 4, 0xff0000);
+            assert_ok(sk_chart_to_pixels(&chart, 1, &pixels, &err), &err);
+            for (int stroke = 0; stroke < 3; stroke++) {
+                const bool drawn = missing != stroke && missing != stroke + 1;
+                assert_int_equal(pixels.data[10 * pixels.stride + 3 * (10 * stroke + 10) + 1],
+                                 drawn ? 0 : 255);
+            }
+            assert_ok(sk_chart_to_svg(&chart, &svg, &err), &err);
+            static const char *const paths[] = {
+                "d=\"M15.0 10.0L25.0 10.0L35.0 10.0\"", "d=\"M5.0 10.0M25.0 10.0L35.0 10.0\"",
+                "d=\"M5.0 10.0L15.0 10.0M35.0 10.0\"", "d=\"M5.0 10.0L15.0 10.0L25.0 10.0\""};
+            if (!strstr(sk_text_get(&svg), paths[missing]))
+                fail_msg("%s", sk_text_get(&svg));
+            sk_text_free(&svg);
+            sk_free(pixels.data);
+            sk_chart_free(&chart);
+        }
+}
+
 static void colours_are_worked_out(void **state)
 {
     (void)state;
@@ -306,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_are_known),
+        cmocka_unit_test(strokes_break_where_a_number_is_missing),
         cmocka_unit_test(colours_are_worked_out),
         cmocka_unit_test(ground_is_a_pale_small_copy),
         cmocka_unit_test(piece_lies_around_the_moment),
