@@ -4,6 +4,7 @@
 
 #include "base/instances.h"
 #include "tasks/sleap_post.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,13 +251,36 @@ static void vectors_of_every_shape(void **state)
     sk_sleap_post_close(&post);
 }
 
+/* A table of peaks is the last output, of whole numbers, a row an image; its first word says whether the maps came instead. */
+static void tables_that_say_so(void **state)
+{
+    (void)state;
+    int32_t words[3][4] = {{SK_PEAK_COMPLETE}, {SK_PEAK_WHOLE}, {SK_PEAK_COMPLETE}};
+    sk_tensor outputs[2] = {{SK_DTYPE_I32, sk_shape_of(2, 3, 4), words},
+                            {SK_DTYPE_I32, sk_shape_of(2, 3, 4), words}};
+    for (int32_t image = 0; image < 3; image++) {
+        assert_int_equal(sk_task_outputs_whole(outputs, 2, image), image == 1);
+        assert_int_equal(sk_task_outputs_whole(outputs, 1, image), image == 1);
+    }
+    assert_false(sk_task_outputs_whole(outputs, 0, 1) || sk_task_outputs_whole(NULL, 0, 1));
+    outputs[1].dtype = SK_DTYPE_F32;
+    assert_false(sk_task_outputs_whole(outputs, 2, 1));
+    outputs[1].dtype = SK_DTYPE_I32;
+    for (int32_t rank = 1; rank <= 3; rank++) {
+        outputs[1].shape.rank = rank;
+        assert_int_equal(sk_task_outputs_whole(outputs, 2, 1), rank == 2);
+    }
+    outputs[1].shape.rank = 2;
+    outputs[1].data = NULL;
+    assert_false(sk_task_outputs_whole(outputs, 2, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_engine_is_asked_for),
-        cmocka_unit_test(settings_and_models),
-        cmocka_unit_test(maps_that_do_not_fit),
-        cmocka_unit_test(vectors_of_every_shape),
+        cmocka_unit_test(what_an_engine_is_asked_for), cmocka_unit_test(settings_and_models),
+        cmocka_unit_test(maps_that_do_not_fit),        cmocka_unit_test(vectors_of_every_shape),
+        cmocka_unit_test(tables_that_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
