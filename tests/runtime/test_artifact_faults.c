@@ -161,6 +161,35 @@ static void a_full_disk_leaves_nothing_half(void **state)
     }
 }
 
+/* Of a model that is a folder the artifact's own folder goes again, and stays where it was before. */
+static void a_full_disk_leaves_no_folder(void **state)
+{
+    (void)state;
+    char sleap[600], its[700];
+    path_in(sleap, sizeof sleap, "sleap");
+    path_in(its, sizeof its, "sleap.onnx");
+    assert_int_equal(mkdir(sleap, 0777), 0);
+    sk_artifact_wish w = wish_for(sleap);
+    for (int before = 0; before < 2; before++) {
+        if (before)
+            assert_int_equal(mkdir(its, 0777), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct rlimit small = {BYTES / 2, BYTES / 2};
+            script s = {0};
+            sk_artifact a;
+            signal(SIGXFSZ, SIG_IGN);
+            int bad = setrlimit(RLIMIT_FSIZE, &small) || obtain_with(&w, &s, &a, NULL) != SK_OK;
+            sk_artifact_release(&a);
+            _exit(bad);
+        }
+        assert_int_equal(end_of(child), 0);
+        assert_int_equal(sk_file_exists(its), before);
+        assert_tidy();
+    }
+}
+
 static void a_read_only_folder_falls_to_the_cache(void **state)
 {
     (void)state;
@@ -224,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup(two_processes_make_it_once, set_up),
         cmocka_unit_test_setup(a_dead_maker_is_succeeded, set_up),
         cmocka_unit_test_setup(a_full_disk_leaves_nothing_half, set_up),
+        cmocka_unit_test_setup(a_full_disk_leaves_no_folder, set_up),
         cmocka_unit_test_setup(a_read_only_folder_falls_to_the_cache, set_up),
         cmocka_unit_test_setup(nowhere_to_write_at_all, set_up),
     };

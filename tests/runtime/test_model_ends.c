@@ -209,6 +209,46 @@ static void sources_with_ends_like_the_graphs(void **state)
     }
 }
 
+/* Whether an ONNX file is of a model is asked of everything they say of themselves, before anything is computed. */
+static void files_of_another_model(void **state)
+{
+    (void)state;
+    char artifact[600], want[200];
+    sk_error err = {0};
+    sk_model *model = open_yolo("another.pt", artifact);
+    export_changed(model, artifact, as_it_is);
+    assert_ok(sk_model_artifact_compare(model, artifact, &err), &err);
+    for (int i = 0; i < 7; i++) {
+        sk_model other = *model;
+        snprintf(want, sizeof want, "its outputs are of another kind");
+        switch (i) {
+        case 0:
+            other.task = SK_TASK_DETECT;
+            snprintf(want, sizeof want, "it is for the task 'pose', the model for 'detect'");
+            break;
+        case 1:
+        case 2:
+            other.n_classes += i == 1;
+            other.n_keypoints += i == 2;
+            snprintf(want, sizeof want, "it has %d classes and %d keypoints, the model %d and %d",
+                     model->n_classes, model->n_keypoints, other.n_classes, other.n_keypoints);
+            break;
+        case 3:
+        case 4:
+            other.input.channels = i == 3 ? 1 : other.input.channels;
+            other.input.scale *= i == 4 ? 2 : 1;
+            snprintf(want, sizeof want, "it wants its pictures prepared in another way");
+            break;
+        case 5: other.n_outputs++; break;
+        default: other.outputs[0].kind = SK_OUTPUT_PAFS;
+        }
+        err = (sk_error){0};
+        assert_int_equal(sk_model_artifact_compare(&other, artifact, &err), SK_ERR_MISMATCH);
+        assert_string_equal(err.message, want);
+    }
+    sk_model_close(&model);
+}
+
 static char infos[2048], warnings[4096];
 
 static void hear(void *cookie, sk_log_level level, const char *message)
@@ -264,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_picture_is_known),
+        cmocka_unit_test(files_of_another_model),
         cmocka_unit_test(what_is_told),
         cmocka_unit_test(sources_with_ends_like_the_graphs),
     };
