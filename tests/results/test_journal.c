@@ -4,6 +4,7 @@
 #include "base/instances.h"
 #include "base/memory.h"
 #include "results/journal.h"
+#include "results/result_reader.h"
 #include "support/test.h"
 
 #include "written.h"
@@ -207,12 +208,43 @@ static void frames_larger_than_the_buffer(void **state)
     sk_instances_free(&list);
 }
 
+/* What a run is may take so many bytes; one more is refused before anything is written. */
+static void identities_of_any_length(void **state)
+{
+    (void)state;
+    enum { MOST = 16 << 20 };
+    sk_error err = {0};
+    char path[4300], *other = NULL, *identity = sk_malloc(MOST + 2);
+    sk_journal *journal = NULL;
+    snprintf(path, sizeof path, "%s/identity", test_folder());
+    assert_non_null(identity);
+    memset(identity, 'a', MOST + 1);
+    identity[MOST + 1] = '\0';
+    assert_int_equal(sk_journal_open(path, identity, "now", false, &journal, &other, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "the run's settings take 16777217 bytes, at most 16777216 are kept"));
+    assert_false(sk_file_exists(path));
+    identity[MOST] = '\0';
+    for (int again = 0; again < 2; again++) {
+        assert_ok(sk_journal_open(path, identity, again ? "later" : "now", false, &journal, &other, &err),
+                  &err);
+        assert_string_equal(sk_journal_stamp(journal), "now");
+        assert_int_equal(sk_journal_count(journal), again);
+        assert_ok(sk_journal_append(journal, journal_frame(again), &err), &err);
+        sk_journal_close(&journal);
+    }
+    sk_result_reader *reader = NULL;
+    assert_ok(sk_result_reader_open_journal(path, &reader, &err), &err);
+    assert_int_equal(sk_result_reader_count(reader), 2);
+    sk_result_reader_close(&reader);
+    sk_free(identity);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(journal_survives_any_cut),      cmocka_unit_test(journal_knows_its_run),
         cmocka_unit_test(long_journals_are_kept),        cmocka_unit_test(what_is_a_journal),
-        cmocka_unit_test(frames_larger_than_the_buffer),
+        cmocka_unit_test(frames_larger_than_the_buffer), cmocka_unit_test(identities_of_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
