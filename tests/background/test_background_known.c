@@ -453,9 +453,10 @@ static void light_is_made_steady(void **state)
 {
     (void)state;
     static const struct {
-        int lighter; /* of a hundred pixels */
+        int other;     /* of a hundred pixels … */
+        uint8_t level; /* … are of this grey, the rest of 20 */
         uint8_t white;
-    } cases[] = {{35, 255}, {40, 251}, {100, 243}};
+    } cases[] = {{35, 21, 255}, {40, 21, 251}, {100, 21, 243}, {100, 16, 255}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_background_settings s;
         sk_background *b = NULL;
@@ -472,7 +473,7 @@ static void light_is_made_steady(void **state)
             make_frame(SK_PIXEL_GRAY, &f);
             assert_ok(sk_background_find(b, &f, &found, &err), &err);
             for (int k = 0; k < W * H; k++)
-                greys[k] = k % 100 < cases[i].lighter ? 21 : 20;
+                greys[k] = k % 100 < cases[i].other ? cases[i].level : 20;
             greys[99] = 255;
         }
         assert_int_equal(sk_background_picture(b)[99], cases[i].white);
