@@ -214,6 +214,7 @@ static void leaves_suppression_to_predict(void **state)
         model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
         assert_ok(open_changed(model, NULL, 0, &again, &err), &err);
         assert_int_equal(again->outputs[0].kind, SK_OUTPUT_YOLO_END2END);
+        assert_true(again->yolo.end2end && again->yolo.max_det == 126);
         assert_int_equal(again->yolo.nms_tail, k < 2);
         if (k < 2) {
             sk_graph *fixed = NULL;
