@@ -96,6 +96,13 @@ static void what_cannot_be_seen_has_no_looks(void **state)
     d.x = 70;
     f.format = SK_PIXEL_NV12;
     assert_false(sk_looks_of(&f, &d, looks));
+    f.format = SK_PIXEL_RGB;
+    f.place = SK_PLACE_CUDA; /* where nobody can look */
+    assert_false(sk_looks_of(&f, &d, looks));
+    f.place = SK_PLACE_HOST;
+    assert_true(sk_looks_of(&f, &d, looks));
+    f.data = NULL;
+    assert_false(sk_looks_of(&f, &d, looks));
 }
 
 /* Where all is black: one brightness, no colour, nothing that changes, no run from end to end. Each part is as heavy as it should
