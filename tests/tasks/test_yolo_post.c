@@ -151,6 +151,50 @@ static void what_is_kept(void **state)
     }
 }
 
+/* What the network's own tail decoded: centres and sizes, corners, or centres, sizes and angles; in either order of memory. */
+static void boxes_of_whole_outputs(void **state)
+{
+    (void)state;
+    enum { PLACES = 20, AT = 13 };
+    for (int form = 0; form < 3; form++)
+        for (int turned = 0; turned < 2; turned++) {
+            static float values[8 * PLACES];
+            const int32_t n = form == 2 ? 8 : 7;
+            static const float given[3][4] = {{20, 20, 4, 2}, {18, 19, 22, 21}, {20, 20, 4, 2}};
+            sk_yolo_spec spec = spec_of(SK_TASK_DETECT);
+            memset(values, 0, sizeof values);
+            const float wanted[8] = {given[form][0], given[form][1], given[form][2], given[form][3],
+                                     0.3f,           0.9f,           0.1f,           0.5f};
+            for (int32_t c = 0; c < n; c++)
+                values[turned ? AT * n + c : c * PLACES + AT] = wanted[c];
+            sk_map map = sk_map_planar(values, n, 1, PLACES);
+            if (turned)
+                map = (sk_map){values, n, 1, PLACES, 1, n};
+            spec.dense_corners = form == 1;
+            assert_ok(
+                sk_yolo_post_open(&spec, form == 2 ? SK_TASK_OBB : SK_TASK_DETECT, NULL, 40, 40, &post, &err),
+                &err);
+            assert_ok(sk_instances_alloc(300, 0, &out, &err), &err);
+            assert_ok(sk_yolo_post_run(post, SK_YOLO_DENSE, &map, 1, &tenth, &out, &err), &err);
+            assert_int_equal(out.count, 1);
+            const sk_found *f = &out.items[0];
+            assert_true(f->score == 0.9f && f->class_id == 1);
+            if (form == 2) {
+                static const float box[5] = {200, 100, 40, 20, 0.5f};
+                for (int k = 0; k < 5; k++)
+                    assert_true(fabsf(f->obb[k] - box[k]) < 1e-3f);
+            } else {
+                static const float box[4] = {180, 90, 220, 110};
+                for (int k = 0; k < 4; k++)
+                    assert_true(fabsf(f->box[k] - box[k]) < 1e-3f);
+            }
+            map.channels--;
+            assert_int_equal(sk_yolo_post_run(post, SK_YOLO_DENSE, &map, 1, &tenth, &out, &err),
+                             SK_ERR_MISMATCH);
+            close_post();
+        }
+}
+
 /* As many rows as the model was opened for: its own anchors, or what is asked for at most, where that is more. */
 static void how_many_there_may_be(void **state)
 {
@@ -233,6 +277,7 @@ int main(void)
         cmocka_unit_test(what_is_kept),
         cmocka_unit_test(how_many_there_may_be),
         cmocka_unit_test(settings_that_are_refused),
+        cmocka_unit_test(boxes_of_whole_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
