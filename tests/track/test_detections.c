@@ -125,9 +125,41 @@ static void boxes_and_keypoints_alone_are_detections(void **state)
     sk_instances_free(&list);
 }
 
+/* A single number that is none, or has no end, and it is no detection. */
+static void what_is_no_number_is_no_detection(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 5; i++) {
+            sk_detection d;
+            sk_found *f = fresh();
+            const float obb[5] = {100, 50, 40, 10, 0.1f};
+            f->has = SK_HAS_OBB;
+            for (int j = 0; j < 5; j++)
+                f->obb[j] = j == i ? bad[k] : obb[j];
+            assert_false(sk_detection_of(&list, 0, &axis, &d));
+            f->obb[i] = obb[i];
+            assert_true(sk_detection_of(&list, 0, &axis, &d));
+            sk_instances_free(&list);
+        }
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 4; i++) {
+            sk_detection d;
+            sk_found *f = fresh();
+            const float box[4] = {10, 20, 30, 80};
+            f->has = SK_HAS_BOX;
+            for (int j = 0; j < 4; j++)
+                f->box[j] = j == i ? bad[k] : box[j];
+            assert_false(sk_detection_of(&list, 0, &axis, &d));
+            sk_instances_free(&list);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turned_boxes_come_in_every_convention),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_no_number_is_no_detection),
+                                       cmocka_unit_test(turned_boxes_come_in_every_convention),
                                        cmocka_unit_test(a_pose_points_to_the_head),
                                        cmocka_unit_test(boxes_and_keypoints_alone_are_detections)};
     return cmocka_run_group_tests(tests, NULL, NULL);
