@@ -280,7 +280,7 @@ static void tell(const sk_background *b, const blob_sums *sums, const blob *whol
 
 static void tell_blob(sk_background *b, const blob *one, double body, sk_instances *found)
 {
-    const double times = body > 0 ? one->sums.n / body : 1;
+    const double times = one->sums.n / body; /* its own size was counted for a body: there is one */
     if (!b->settings.split || times < SEVERAL) {
         tell(b, &one->sums, one, found);
         return;
