@@ -103,6 +103,10 @@ static void the_most_that_lives_at_once(void **state)
     assert_ok(b.status, &b.error);
     assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
     assert_true(sk_graph_peak_bytes(special) == 16 + 48);
+    special->outputs[special->n_outputs++] = special->nodes[0].out[0]; /* what is told stays to the end */
+    assert_true(sk_graph_peak_bytes(special) == 16 + 48);
+    special->outputs[special->n_outputs++] = special->inputs[0];
+    assert_true(sk_graph_peak_bytes(special) == 16 + 16 + 48);
     for (size_t n = 0; n < special->n_nodes; n++) /* sums of products alone are counted */
         assert_true(sk_node_flops(special, &special->nodes[n]) == 0);
     sk_graph_close(&special);

@@ -69,6 +69,29 @@ static void weights_have_the_best_scale(void **state)
     assert_true(sk_quantise_weights(bad, 4, 4, false, bytes, meant) == 1);
 }
 
+/* What a channel's taps are short of together goes to those that are farthest from their step, until half a step is left. */
+static void taps_keep_their_sum(void **state)
+{
+    (void)state;
+    static const struct {
+        float w[5];
+        double steps[5];
+    } cases[] = {{{127, 0.4f, 0.3f, 0.45f, 0}, {127, 0, 0, 1, 0}},
+                 {{127, -0.4f, -0.3f, -0.45f, 0}, {127, 0, 0, -1, 0}},
+                 {{127, 0.4f, 0.45f, 0.3f, 0.42f}, {127, 0, 1, 0, 1}},
+                 {{127, 2.4f, -3.45f, 1.3f, 0.2f}, {127, 2, -3, 1, 0}},
+                 {{-127, 5.6f, 5.7f, 5.8f, 0}, {-127, 5, 6, 6, 0}},
+                 {{127, 0.2f, 0.2f, 0.05f, 0}, {127, 0, 0, 0, 0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float meant[5];
+        uint8_t bytes[5];
+        assert_true(sk_quantise_weights(cases[i].w, 5, 5, false, bytes, meant) == 1);
+        for (int k = 0; k < 5; k++)
+            if ((double)meant[k] != cases[i].steps[k] || (int8_t)bytes[k] != (int)cases[i].steps[k])
+                fail_msg("case %zu: tap %d is %g", i, k, (double)meant[k]);
+    }
+}
+
 /* --- ranges --- */
 
 static double cubes_of(const sk_range *r, sk_quantise_scale s, bool f8)
@@ -176,9 +199,11 @@ static sk_value byte_constant(sk_builder *b, sk_dtype dtype, int value)
     return sk_b_constant(b, "", dtype, &one, &byte);
 }
 
-static sk_value pair(sk_builder *b, sk_value x, float scale, int zero)
+static sk_dtype told_in = SK_DTYPE_U8; /* what the activation's output is put in */
+
+static sk_value pair(sk_builder *b, sk_value x, sk_dtype dtype, float scale, int zero)
 {
-    sk_value s = sk_b_f32(b, scale), z = byte_constant(b, SK_DTYPE_U8, zero);
+    sk_value s = sk_b_f32(b, scale), z = byte_constant(b, dtype, zero);
     sk_value q = sk_b_node(b, SK_OP_QUANTIZE, NULL, (sk_value[]){x, s, z}, 3, "q");
     return sk_b_node(b, SK_OP_DEQUANTIZE, NULL, (sk_value[]){q, s, z}, 3, "dq");
 }
@@ -212,7 +237,7 @@ static bool sum_of(sk_unary kind, float alpha, float scale, int zero, const sk_q
     begin(&b);
     const sk_shape kernel = sk_shape_of(4, 1, 1, 1, 1), list = sk_shape_of(1, 1);
     const sk_window window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
-    sk_value x = pair(&b, sk_b_input(&b, "x", SK_DTYPE_F32, NULL), 0.1f, 0);
+    sk_value x = pair(&b, sk_b_input(&b, "x", SK_DTYPE_F32, NULL), SK_DTYPE_U8, 0.1f, 0);
     sk_value w = sk_b_node(&b, SK_OP_DEQUANTIZE, NULL,
                            (sk_value[]){sk_b_constant(&b, "w", SK_DTYPE_I8, &kernel, "\x40"),
                                         sk_b_constant(&b, "s", SK_DTYPE_F32, &list, &(float){0.5f})},
@@ -220,7 +245,7 @@ static bool sum_of(sk_unary kind, float alpha, float scale, int zero, const sk_q
     sk_value bias = sk_b_constant(&b, "bias", SK_DTYPE_F32, &list, &(float){3});
     sk_value y = sk_b_conv(&b, x, w, bias, &window, 1, "conv");
     y = sk_b_node(&b, SK_OP_UNARY, &(sk_attrs){.unary = {.kind = kind, .alpha = alpha}}, &y, 1, "act");
-    sk_b_output(&b, pair(&b, y, scale, zero), "y");
+    sk_b_output(&b, pair(&b, y, told_in, scale, zero), "y");
     sk_graph *graph = specialised(&b, sk_shape_of(4, 1, 1, 1, 1));
     assert_ok(sk_quantise_for_runtimes(graph, reach, reach != NULL, &err), &err);
     bool found = false;
@@ -261,6 +286,9 @@ static void sums_reach_as_far_as_activations_hear(void **state)
     assert_true(sum_of(SK_UNARY_LEAKY, 0.1f, 0.1f, 10, &other, &q));
     assert_true(fabsf(q.scale - 34.5f / 255) < 1e-5f);
     assert_false(sum_of(SK_UNARY_LEAKY, 0.1f, 0.1f, 10, &none, &q));
+    told_in = SK_DTYPE_I8; /* of those nothing is read */
+    assert_false(sum_of(SK_UNARY_RELU, 0, 0.1f, 0, NULL, &q));
+    told_in = SK_DTYPE_U8;
     assert_false(sum_of(SK_UNARY_TANH, 0, 0.1f, 0, NULL, &q));
     assert_false(sum_of(SK_UNARY_SIGMOID, 0, 0.1f, 0, NULL, &q));
 }
@@ -356,6 +384,7 @@ static void rules_must_be_the_same_for_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(weights_have_the_best_scale),
+                                       cmocka_unit_test(taps_keep_their_sum),
                                        cmocka_unit_test(ranges_have_the_best_ends),
                                        cmocka_unit_test(ends_of_scales),
                                        cmocka_unit_test(numbers_of_eight_bits_round_to_the_nearest),

@@ -111,11 +111,36 @@ static void failing_memory_leaves_nothing(void **state)
     assert_true(test_every_allocation(all_of_it, NULL) >= 4);
 }
 
+/* Shapes can be asked for one by one, as they were added. */
+static void shapes_are_told_in_their_order(void **state)
+{
+    (void)state;
+    static const double corners[] = {0, 0, 10, 0, 10, 20};
+    sk_error err;
+    sk_region *region;
+    sk_region_shape shape;
+    assert_ok(sk_region_open(&region, &err), &err);
+    assert_false(sk_region_shape_at(region, 0, &shape));
+    assert_ok(sk_region_add_circle(region, true, 5, 6, 7, &err), &err);
+    assert_ok(sk_region_add_polygon(region, false, corners, 3, &err), &err);
+    assert_true(sk_region_shape_at(region, 0, &shape));
+    assert_true(shape.include && shape.corners == 0);
+    assert_true(shape.xy[0] == 5 && shape.xy[1] == 6 && shape.xy[2] == 7);
+    assert_true(sk_region_shape_at(region, 1, &shape));
+    assert_true(!shape.include && shape.corners == 3);
+    assert_memory_equal(shape.xy, corners, sizeof corners);
+    assert_false(sk_region_shape_at(region, 2, &shape));
+    assert_false(sk_region_shape_at(NULL, 0, &shape));
+    sk_region_close(&region);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corners_and_edges_are_inside), cmocka_unit_test(a_dent_is_outside),
-        cmocka_unit_test(shapes_and_a_mask_go_together), cmocka_unit_test(what_is_no_shape_is_refused),
-        cmocka_unit_test(failing_memory_leaves_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_are_told_in_their_order),
+                                       cmocka_unit_test(corners_and_edges_are_inside),
+                                       cmocka_unit_test(a_dent_is_outside),
+                                       cmocka_unit_test(shapes_and_a_mask_go_together),
+                                       cmocka_unit_test(what_is_no_shape_is_refused),
+                                       cmocka_unit_test(failing_memory_leaves_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
