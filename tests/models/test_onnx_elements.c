@@ -148,12 +148,191 @@ static void scattered(void **state)
     expect(bench_run(&t), DIMS(12), VALUES(8, -1, 7, -2));
 }
 
+/* Without the last input that ONNX asks for, each is refused by its number; and with all of them that is not the reason. */
+static void inputs_that_must_be_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op;
+        int32_t inputs;
+    } all[] = {{"Abs", 1},
+               {"Add", 2},
+               {"And", 2},
+               {"ArgMax", 1},
+               {"ArgMin", 1},
+               {"Atan", 1},
+               {"AveragePool", 1},
+               {"BatchNormalization", 5},
+               {"Cast", 1},
+               {"CastLike", 2},
+               {"Ceil", 1},
+               {"Clip", 1},
+               {"Concat", 1},
+               {"ConstantOfShape", 1},
+               {"Conv", 2},
+               {"ConvTranspose", 2},
+               {"Cos", 1},
+               {"CumSum", 2},
+               {"DepthToSpace", 1},
+               {"DequantizeLinear", 2},
+               {"Div", 2},
+               {"Dropout", 1},
+               {"Einsum", 1},
+               {"Elu", 1},
+               {"Equal", 2},
+               {"Erf", 1},
+               {"Exp", 1},
+               {"Expand", 2},
+               {"EyeLike", 1},
+               {"Flatten", 1},
+               {"Floor", 1},
+               {"Gather", 2},
+               {"GatherElements", 2},
+               {"GatherND", 2},
+               {"Gelu", 1},
+               {"Gemm", 2},
+               {"GlobalAveragePool", 1},
+               {"GlobalMaxPool", 1},
+               {"Greater", 2},
+               {"GreaterOrEqual", 2},
+               {"GridSample", 2},
+               {"HardSigmoid", 1},
+               {"HardSwish", 1},
+               {"Identity", 1},
+               {"If", 1},
+               {"InstanceNormalization", 3},
+               {"IsInf", 1},
+               {"IsNaN", 1},
+               {"LayerNormalization", 2},
+               {"LeakyRelu", 1},
+               {"Less", 2},
+               {"LessOrEqual", 2},
+               {"Log", 1},
+               {"LogSoftmax", 1},
+               {"MatMul", 2},
+               {"Max", 1},
+               {"MaxPool", 1},
+               {"Mean", 1},
+               {"Min", 1},
+               {"Mish", 1},
+               {"Mod", 2},
+               {"Mul", 2},
+               {"Neg", 1},
+               {"NonMaxSuppression", 2},
+               {"NonZero", 1},
+               {"Not", 1},
+               {"OneHot", 3},
+               {"Or", 2},
+               {"PRelu", 2},
+               {"Pad", 1},
+               {"Pow", 2},
+               {"QuantizeLinear", 2},
+               {"Range", 3},
+               {"Reciprocal", 1},
+               {"ReduceL1", 1},
+               {"ReduceL2", 1},
+               {"ReduceLogSum", 1},
+               {"ReduceLogSumExp", 1},
+               {"ReduceMax", 1},
+               {"ReduceMean", 1},
+               {"ReduceMin", 1},
+               {"ReduceProd", 1},
+               {"ReduceSum", 1},
+               {"ReduceSumSquare", 1},
+               {"Relu", 1},
+               {"Reshape", 2},
+               {"Resize", 1},
+               {"Round", 1},
+               {"Scatter", 3},
+               {"ScatterElements", 3},
+               {"ScatterND", 3},
+               {"Selu", 1},
+               {"Shape", 1},
+               {"Sigmoid", 1},
+               {"Sign", 1},
+               {"Sin", 1},
+               {"Size", 1},
+               {"Slice", 1},
+               {"Softmax", 1},
+               {"Softplus", 1},
+               {"Softsign", 1},
+               {"SpaceToDepth", 1},
+               {"Split", 1},
+               {"Sqrt", 1},
+               {"Squeeze", 1},
+               {"Sub", 2},
+               {"Sum", 1},
+               {"Tanh", 1},
+               {"Tile", 2},
+               {"TopK", 1},
+               {"Transpose", 1},
+               {"Trilu", 1},
+               {"Unsqueeze", 1},
+               {"Upsample", 1},
+               {"Where", 3},
+               {"Xor", 2}};
+    static const char *const same[] = {"x", "x", "x", "x", "x"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int32_t less = 0; less < 2; less++) {
+            bench t;
+            char words[32];
+            sk_error err = {0};
+            sk_graph *graph = NULL;
+            const sk_onnx_node n = node(all[i].op, all[i].inputs - less, same, OUT("y"));
+            bench_open(&t, 13, &n, 1);
+            const sk_status status = sk_onnx_import(t.model, "test.onnx", &graph, &err);
+            snprintf(words, sizeof words, "input %d is missing", all[i].inputs - 1);
+            if (less ? status != SK_ERR_FORMAT || !strstr(err.message, words)
+                     : status != SK_OK && strstr(err.message, "is missing") && strstr(err.message, "input "))
+                fail_msg("%s with %d inputs: %s", all[i].op, all[i].inputs - less, err.message);
+            sk_graph_close(&graph);
+            sk_onnx_close(&t.model);
+        }
+}
+
+/* A function of the file's own takes as many inputs as it has, or fewer. */
+static void functions_and_their_calls(void **state)
+{
+    (void)state;
+    const sk_onnx_node body = node("Neg", NAMES("in"), OUT("out"));
+    for (int32_t inputs = 0; inputs < 3; inputs++) {
+        bench t;
+        sk_error err = {0};
+        sk_graph *graph = NULL;
+        const sk_onnx_function f = {.domain = "mine",
+                                    .name = "Act",
+                                    .n_in = inputs,
+                                    .n_out = 1,
+                                    .n_nodes = 1,
+                                    .in = (const char *const[]){"in", "more"},
+                                    .out = OUT("out"),
+                                    .nodes = &body};
+        sk_onnx_node call = node("Act", NAMES("x"), OUT("y"));
+        call.domain = "mine";
+        bench_open(&t, 17, &call, 1);
+        t.model->functions = &f;
+        t.model->n_functions = 1;
+        if (inputs) {
+            expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(-0.5, 1));
+            continue;
+        }
+        assert_int_equal(sk_onnx_import(t.model, "test.onnx", &graph, &err), SK_ERR_FORMAT);
+        assert_non_null(strstr(err.message, "does not fit the file's function of that name"));
+        sk_onnx_close(&t.model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infinities),          cmocka_unit_test(reductions),
-        cmocka_unit_test(sums_of_several),     cmocka_unit_test(curves),
-        cmocka_unit_test(casts_and_constants), cmocka_unit_test(scattered),
+        cmocka_unit_test(infinities),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(sums_of_several),
+        cmocka_unit_test(curves),
+        cmocka_unit_test(casts_and_constants),
+        cmocka_unit_test(scattered),
+        cmocka_unit_test(inputs_that_must_be_there),
+        cmocka_unit_test(functions_and_their_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
