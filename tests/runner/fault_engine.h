@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The CPU engine with faults put in on purpose. Each of the four engines below reads the fault of its number. */
@@ -32,6 +33,7 @@ typedef struct fault {
     _Atomic int32_t gate;       /* 1: submits wait until it is 0 … */
     int32_t gate_from;          /* … of sessions from this number on, in the order they were opened */
     _Atomic int32_t later;      /* submits to those */
+    bool artifacts;             /* sessions say that a file runs in the model's place, each its own */
     bool refuses_frames;        /* engine 3: says that it takes frames, and cannot with this model */
     _Atomic int32_t opened, captured, submits, boxed;
 } fault;
@@ -135,6 +137,10 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     const sk_session_info *info = sk_session_about(s->inner);
     s->base.info.threads = info->threads;
     s->base.info.asynchronous = f->asynchronous;
+    if (f->artifacts) {
+        snprintf(s->base.info.artifact, sizeof s->base.info.artifact, "/made/%d.engine", s->number);
+        snprintf(s->base.info.artifact_sha256, sizeof s->base.info.artifact_sha256, "%064d", s->number);
+    }
     for (int i = 0; i < info->n_outputs; i++) {
         s->bytes[i] = sk_tensor_bytes(&info->outputs[i]);
         s->spare[i] = sk_calloc(1, s->bytes[i]);

@@ -156,11 +156,45 @@ static void other_pictures_and_shapes_are_no_match(void **state)
     assert_true(f.checker.width == 0 && f.checker.height == 0);
 }
 
+/* Below the limit of eight bits it is asked what nothing rounds gives, unless the caller has a limit of his own; what roundings do not
+ * explain stays below. */
+static void eight_bits_are_excused_by_roundings_alone(void **state)
+{
+    (void)state;
+    static fixture f;
+    sk_error err = {0};
+    begin(&f);
+    f.trace.precision = SK_PRECISION_I8;
+    assert_ok(sk_checker_frame(&f.checker, &f.call, &f.trace, f.ours, IMAGE, &err), &err);
+    assert_null(f.checker.parts[0].unrounded); /* nothing to be excused */
+    assert_ok(sk_checker_verdict(&f.call, 1, &err), &err);
+    for (size_t i = 0; i < f.count[0]; i++)
+        *number(&f, 0, i) *= -1;
+    f.call.pcc_min = 0.5;
+    f.check = (sk_check){.pcc = 1};
+    assert_ok(sk_checker_frame(&f.checker, &f.call, &f.trace, f.ours, IMAGE, &err), &err);
+    assert_null(f.checker.parts[0].unrounded);
+    assert_true(f.check.outputs[0].pcc_min == 0.5 && f.check.outputs[0].pcc < 0.5);
+    f.call.pcc_min = 0;
+    for (int twice = 0; twice < 2; twice++) {
+        const sk_session *kept = f.checker.parts[0].unrounded;
+        f.check = (sk_check){.pcc = 1};
+        assert_ok(sk_checker_frame(&f.checker, &f.call, &f.trace, f.ours, IMAGE, &err), &err);
+        assert_non_null(f.checker.parts[0].unrounded);
+        assert_true(!kept || kept == f.checker.parts[0].unrounded);
+        assert_true(f.check.outputs[0].pcc_min == sk_tolerance_of(SK_PRECISION_I8)->pcc);
+        assert_int_equal(sk_checker_verdict(&f.call, 1, &err), SK_ERR_MISMATCH);
+    }
+    end(&f);
+    assert_null(f.checker.parts[0].unrounded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_output_is_compared),
         cmocka_unit_test(other_pictures_and_shapes_are_no_match),
+        cmocka_unit_test(eight_bits_are_excused_by_roundings_alone),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

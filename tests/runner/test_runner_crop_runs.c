@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "two_models.h"
 
+#include "runner/offer.h"
+
 #include <jansson.h>
 
 /* How often the second of two networks runs, and what its timeline says of each frame. */
@@ -112,11 +114,46 @@ static void every_step_of_both_is_in_the_timeline(void **state)
     free_frames(&set);
 }
 
+/* Files that run in the models' places are told once each, with the model they stand for. */
+static void files_of_both_are_noted(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(2, 48, 40);
+    sk_runner_settings s = two_settings();
+    s.devices = "cpu";
+    s.quick_open = true;
+    faults[0].artifacts = true;
+    sk_runner *r = open_two(&s);
+    static sk_runner_file files[SK_RUNNER_MAX_FILES];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(sk_runner_files(r, files), 2);
+        for (int k = 0; k < 2; k++) {
+            char path[32], hash[65];
+            snprintf(path, sizeof path, "/made/%d.engine", k);
+            snprintf(hash, sizeof hash, "%064d", k);
+            assert_int_equal(files[k].model, k);
+            assert_string_equal(files[k].path, path);
+            assert_string_equal(files[k].sha256, hash);
+        }
+        sk_runner_result result;
+        if (i < 2)
+            assert_ok(sk_runner_run(r, &set.frames[i], NULL, &result, &err), &err);
+    }
+    sk_runner_close(&r);
+    faults[0].artifacts = false;
+    r = open_two(&s);
+    assert_int_equal(sk_runner_files(r, files), 0); /* the graphs themselves */
+    sk_runner_close(&r);
+    free_frames(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_share_a_run_where_none_is_urgent),
         cmocka_unit_test(every_step_of_both_is_in_the_timeline),
+        cmocka_unit_test(files_of_both_are_noted),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
