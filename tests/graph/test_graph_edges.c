@@ -113,10 +113,87 @@ static void the_most_that_lives_at_once(void **state)
     sk_graph_close(&graph);
 }
 
+/* Products and sums of the nodes that are made of them, by sizes that all differ. */
+static void products_are_counted(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *special = NULL;
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    static float data[2 * 3 * 5 * 7 + 12 * 11];
+    const sk_shape in = sk_shape_of(4, 1, 3, 10, 12), kernel = sk_shape_of(4, 2, 3, 5, 7),
+                   turned = sk_shape_of(4, 3, 2, 5, 7), right = sk_shape_of(2, 12, 11),
+                   across = sk_shape_of(2, 4, 6), down = sk_shape_of(2, 4, 5);
+    const sk_window window = {.kernel = {5, 7}, .stride = {1, 1}, .dilation = {1, 1}};
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+    sk_b_output(&b,
+                sk_b_conv(&b, x, sk_b_constant(&b, "w", SK_DTYPE_F32, &kernel, data), SK_VALUE_NONE, &window,
+                          1, "conv"),
+                "a");
+    const sk_attrs up = {.conv_transpose = {.window = window, .groups = 1}};
+    sk_b_output(&b,
+                sk_b_node(&b, SK_OP_CONV_TRANSPOSE, &up,
+                          (sk_value[]){x, sk_b_constant(&b, "t", SK_DTYPE_F32, &turned, data)}, 2, "up"),
+                "b");
+    sk_b_output(&b,
+                sk_b_node(&b, SK_OP_MATMUL, NULL,
+                          (sk_value[]){x, sk_b_constant(&b, "m", SK_DTYPE_F32, &right, data)}, 2, "matmul"),
+                "c");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_graph_specialise(graph, &in, 1, &special, &err), &err);
+    assert_int_equal(special->n_nodes, 3);
+    const double conv = 2.0 * (2 * 6 * 6) * (3 * 5 * 7), transposed = 2.0 * (3 * 10 * 12) * (2 * 5 * 7),
+                 matmul = 2.0 * (3 * 10 * 11) * 12;
+    assert_true(sk_node_flops(special, &special->nodes[0]) == conv);
+    assert_true(sk_node_flops(special, &special->nodes[1]) == transposed);
+    assert_true(sk_node_flops(special, &special->nodes[2]) == matmul);
+    assert_true(sk_graph_flops(special) == conv + transposed + matmul);
+    sk_graph_close(&special);
+    sk_graph_close(&graph);
+    for (int flipped = 0; flipped < 2; flipped++) { /* [4][6] turned, or [6][4] as it is, times [4][5] */
+        graph = begun(&b);
+        const sk_shape shape = flipped ? across : sk_shape_of(2, 6, 4);
+        const sk_attrs a = {.gemm = {.transpose_a = flipped, .alpha = 1, .beta = 1}};
+        x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        sk_b_output(&b,
+                    sk_b_node(&b, SK_OP_GEMM, &a,
+                              (sk_value[]){x, sk_b_constant(&b, "g", SK_DTYPE_F32, &down, data)}, 2, "gemm"),
+                    "y");
+        assert_ok(b.status, &b.error);
+        assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
+        assert_true(sk_graph_flops(special) == 2.0 * 6 * 5 * 4);
+        sk_graph_close(&special);
+        sk_graph_close(&graph);
+    }
+}
+
+/* A reduction over no axes named is one over all. */
+static void reductions_have_so_many_axes(void **state)
+{
+    (void)state;
+    static const int axes[9] = {0};
+    static const struct {
+        int n;
+        sk_status status;
+    } cases[] = {{-1, SK_ERR_ARG}, {0, SK_OK}, {1, SK_OK}, {9, SK_ERR_ARG}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_builder b;
+        sk_graph *graph = begun(&b);
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        sk_b_reduce(&b, SK_REDUCE_SUM, x, axes, cases[i].n, false);
+        assert_int_equal(b.status, cases[i].status);
+        if (b.status == SK_OK)
+            assert_int_equal(graph->nodes[0].a.reduce.n_axes, cases[i].n);
+        sk_graph_close(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_counted),     cmocka_unit_test(reductions_have_so_many_axes),
         cmocka_unit_test(graphs_have_so_many_ends), cmocka_unit_test(scopes_stand_in_front),
-        cmocka_unit_test(constants_lie_anywhere), cmocka_unit_test(the_most_that_lives_at_once)};
+        cmocka_unit_test(constants_lie_anywhere),   cmocka_unit_test(the_most_that_lives_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

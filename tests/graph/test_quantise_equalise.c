@@ -10,6 +10,7 @@
 #include <string.h>
 
 static uint32_t seed = 3;
+static bool with_bias = true;
 
 static sk_value conv(sk_builder *b, sk_value x, int in, int out, int kernel, const char *name)
 {
@@ -23,7 +24,7 @@ static sk_value conv(sk_builder *b, sk_value x, int in, int out, int kernel, con
         data[i] = (float)(int32_t)seed / 4294967296.0f;
     }
     sk_value weight = sk_b_constant(b, "w", SK_DTYPE_F32, &w, data);
-    sk_value bias = sk_b_constant(b, "b", SK_DTYPE_F32, &list, data);
+    sk_value bias = with_bias ? sk_b_constant(b, "b", SK_DTYPE_F32, &list, data) : SK_VALUE_NONE;
     return sk_b_conv(b, x, weight, bias, &window, 1, name);
 }
 
@@ -152,9 +153,70 @@ static void channels_reach_alike(void **state)
     }
 }
 
+/* By how much what comes from below is made larger: powers of two, from one and a half on, up to a million. */
+static void joined_values_have_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        float skip, below;
+        double factor;
+    } cases[] = {{100, 100, 1},      {149, 100, 1},  {150, 100, 2}, {270, 100, 2},    {290, 100, 4},
+                 {1e6f, 1, 1048576}, {1.1e6f, 1, 1}, {100, 0, 1},   {INFINITY, 1, 1}, {1, NAN, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int bias = 0; bias < 2; bias++) {
+            static float before[256], after[256], reach[4096];
+            sk_error err;
+            bool changed;
+            with_bias = bias;
+            sk_graph *graph = network(SK_UNARY_RELU, false);
+            with_bias = true;
+            const double made = largest_weight(graph, "below", 0, -1);
+            memset(reach, 0, sizeof reach);
+            reach[output_of(graph, "skip")] = cases[i].skip;
+            reach[output_of(graph, "below")] = cases[i].below;
+            compute(graph, before);
+            assert_ok(sk_quantise_equalise(graph, reach, NULL, &changed, &err), &err);
+            assert_int_equal(changed, cases[i].factor > 1);
+            if (largest_weight(graph, "below", 0, -1) != made * cases[i].factor)
+                fail_msg("case %zu: %g times", i, largest_weight(graph, "below", 0, -1) / made);
+            compute(graph, after);
+            assert_memory_equal(before, after, sizeof before);
+            sk_graph_close(&graph);
+        }
+}
+
+/* Channels: half of the way, from a half on, up to a millionth. */
+static void channels_have_bounds(void **state)
+{
+    (void)state;
+    static const float own[8] = {2e6f, 1.1e6f, 0.4e6f, 1e5f, 4, 1.9f, 0, 2e6f / 900000};
+    static const double factors[8] = {1, 1, 2, 4, 512, 1, 1, 1024};
+    static float before[256], after[256], reach[4096];
+    static const float *channels[4096];
+    sk_error err;
+    bool changed;
+    sk_graph *graph = network(SK_UNARY_RELU, false);
+    double made[8];
+    for (int c = 0; c < 8; c++)
+        made[c] = largest_weight(graph, "skip", c, -1);
+    memset(reach, 0, sizeof reach);
+    memset(channels, 0, sizeof channels);
+    channels[output_of(graph, "skip")] = own;
+    compute(graph, before);
+    assert_ok(sk_quantise_equalise(graph, reach, channels, &changed, &err), &err);
+    assert_true(changed);
+    for (int c = 0; c < 8; c++)
+        if (largest_weight(graph, "skip", c, -1) != made[c] * factors[c])
+            fail_msg("channel %d: %g times", c, largest_weight(graph, "skip", c, -1) / made[c]);
+    compute(graph, after);
+    assert_memory_equal(before, after, sizeof before);
+    sk_graph_close(&graph);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joined_values_reach_alike),
-                                       cmocka_unit_test(channels_reach_alike)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joined_values_reach_alike), cmocka_unit_test(channels_reach_alike),
+        cmocka_unit_test(joined_values_have_bounds), cmocka_unit_test(channels_have_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
