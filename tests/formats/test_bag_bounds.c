@@ -187,10 +187,72 @@ static void rows_without_a_key(void **state)
     }
 }
 
+/* A table whose pages lead to one and the same page again and again has more rows than its file could hold. */
+static void rows_without_end(void **state)
+{
+    enum { PAGE = 512 };
+    static uint8_t bytes[64 * PAGE];
+    sk_error err = {0};
+    sqlite3 *database = NULL;
+    sqlite3_stmt *s = NULL;
+    (void)state;
+    if (sk_sqlite_load(&err) != SK_OK)
+        skip();
+    unlink(path_of("endless.db3"));
+    assert_int_equal(
+        sk_sqlite.open_v2(path_of("endless.db3"), &database, SK_SQLITE_READWRITE | SK_SQLITE_CREATE, NULL),
+        SK_SQLITE_OK);
+    sk_sqlite.exec(
+        database,
+        "PRAGMA page_size = 512;"
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT);"
+        "INSERT INTO topics VALUES(1, '/a', 'std_msgs/msg/String', 'cdr');"
+        "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)",
+        NULL, NULL, NULL);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(
+            sk_sqlite.exec(database, "INSERT INTO messages VALUES(NULL, 1, 5, x'00')", NULL, NULL, NULL),
+            SK_SQLITE_OK);
+    assert_int_equal(sk_sqlite.prepare_v2(database,
+                                          "SELECT rootpage FROM sqlite_master WHERE name = 'messages'", -1,
+                                          &s, NULL),
+                     SK_SQLITE_OK);
+    assert_int_equal(sk_sqlite.step(s), SK_SQLITE_ROW);
+    const int64_t root = sk_sqlite.column_int64(s, 0);
+    sk_sqlite.finalize(s);
+    sk_sqlite.close_v2(database);
+    FILE *f = fopen(path_of("endless.db3"), "r+b");
+    assert_non_null(f);
+    const size_t count = fread(bytes, 1, sizeof bytes, f);
+    uint8_t *page = bytes + (root - 1) * PAGE;
+    assert_true(page[0] == 5 && count < sizeof bytes); /* it has leaves below it */
+    for (int times = 1; times <= 80; times += 79) {
+        sk_bag *bag = NULL;
+        page[3] = 0;
+        page[4] = (uint8_t)times;
+        for (int i = 1; i < times; i++)
+            memcpy(page + 12 + 2 * i, page + 12, 2); /* the same place, again */
+        rewind(f);
+        assert_int_equal(fwrite(bytes, 1, count, f), count);
+        fflush(f);
+        if (times == 1) {
+            assert_ok(sk_bag_open(path_of("endless.db3"), &bag, &err), &err);
+            sk_bag_close(&bag);
+            continue;
+        }
+        assert_int_equal(sk_bag_open(path_of("endless.db3"), &bag, &err), SK_ERR_LIMIT);
+        assert_non_null(strstr(err.message, "endless.db3: damaged: its tables have no end"));
+        assert_null(bag);
+    }
+    fclose(f);
+    unlink(path_of("endless.db3"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chunks_that_must_be_looked_into_have_an_end),
                                        cmocka_unit_test(chunks_that_are_asked_for_in_turn_have_an_end),
-                                       cmocka_unit_test(rows_without_a_key)};
+                                       cmocka_unit_test(rows_without_a_key),
+                                       cmocka_unit_test(rows_without_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
