@@ -164,6 +164,14 @@ static void arguments_and_locale(void **state)
     assert_string_equal(text, "0.10000000000000001");
     *sk_number_g(text, 1234, -3) = '\0';
     assert_string_equal(text, "1e+03");
+    static const double values[] = {0.5, 0.95, 3.7, 9.6, 95, 1234, -77, 1e-7, 2.5e-5, 4e15, -0.0004};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        for (int digits = -1; digits <= 1; digits++) { /* one at least */
+            char want[SK_NUMBER_ROOM];
+            snprintf(want, sizeof want, "%.1g", values[i]);
+            *sk_number_g(text, values[i], digits) = '\0';
+            assert_string_equal(text, want);
+        }
     *sk_number_f(text, 2.5, -1) = '\0';
     assert_string_equal(text, "2");
     const char *before = setlocale(LC_NUMERIC, "de_DE.UTF-8");

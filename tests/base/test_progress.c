@@ -67,6 +67,12 @@ static void bar(void **state)
     text = run_job(SK_PROGRESS_BAR, 1, 1, 100); /* one is a number, too */
     assert_non_null(strstr(text, "predict 100% [########"));
     free(text);
+    text = run_job(SK_PROGRESS_JSON, 1, 1, 100);
+    assert_non_null(strstr(text, "\"total\":1"));
+    free(text);
+    text = run_job(SK_PROGRESS_JSON, 1, 0, 100);
+    assert_null(strstr(text, "\"total\""));
+    free(text);
     text = run_job(SK_PROGRESS_BAR, 3, 0, 100); /* nobody knows how many */
     assert_null(strchr(text, '%'));
     free(text);
