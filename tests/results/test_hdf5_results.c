@@ -105,6 +105,40 @@ static void slp_names_the_video_from_the_root(void **state)
     assert_int_equal(chdir(here), 0);
 }
 
+/* Tracks may come in a run that was not said to have any, and the first one's number is 0: from then on rows are tracks. */
+static void analysis_of_tracks_that_come(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_header h = header();
+    char path[4300];
+    snprintf(path, sizeof path, "%s/come.analysis.h5", test_folder());
+    h.tracked = false;
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("analysis")->open(path, &h, &sink, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        sk_keypoint points[4] = {{1, 2, 1}, {3, 4, 1}, {5, 6, 1}, {7, 8, 1}};
+        sk_found items[2] = {{.has = SK_HAS_KEYPOINTS, .track_id = 0},
+                             {.has = SK_HAS_KEYPOINTS, .first_keypoint = 2, .track_id = -1}};
+        sk_instances all = {.count = 2, .capacity = 2, .items = items, .n_keypoints = 2, .keypoints = points};
+        const sk_result_frame frame = {.source = "in.mp4", .index = i, .instances = &all};
+        assert_ok(sink->write(sink, &frame, &err), &err);
+    }
+    assert_ok(sink->close(sink, &err), &err);
+    sk_hdf5_file *file = NULL;
+    sk_hdf5_texts names = {0};
+    sk_dtype dtype;
+    sk_shape shape;
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_info(file, "tracks", &dtype, &shape, &err), &err);
+    assert_int_equal(shape.dim[0], 1); /* what has no track has no row */
+    assert_ok(sk_hdf5_dataset_texts(file, "track_names", &names, &err), &err);
+    assert_int_equal(names.count, 1);
+    assert_string_equal(sk_hdf5_text_at(&names, 0), "track_0");
+    sk_free(names.bytes);
+    sk_hdf5_close(&file);
+}
+
 /* Rows are frame numbers, whatever frame came first, and what is told of the run is JSON. */
 static void analysis_counts_from_the_first_frame(void **state)
 {
@@ -264,6 +298,7 @@ static void slp_of_boxes_has_their_centres(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(analysis_of_tracks_that_come),
         cmocka_unit_test(slp_of_boxes_has_their_centres),
         cmocka_unit_test(rows_without_tracks_are_no_tracks),
         cmocka_unit_test(tracks_are_called_as_the_individuals),

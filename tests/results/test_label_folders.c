@@ -26,7 +26,7 @@ static void lists_of_pictures(void **state)
     for (int mark = 0; mark < 2; mark++)
         for (int form = 0; form < 3; form++) {
             static const char *const ends[] = {"\n", "\r\n", "\n\n"};
-            snprintf(list, sizeof list, "%s%snotes.txt%s./images/val/a.png%s\t %s%s",
+            snprintf(list, sizeof list, "%s%s./images/val/a.png%snotes.txt%s\t %s%s",
                      mark ? "\xef\xbb\xbf" : "", form ? " " : "", ends[form], ends[form], absolute,
                      ends[form]);
             write_text(in(folder, "list.txt"), list);

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-5)
 
@@ -59,6 +60,45 @@ static void a_box_comes_back_from_its_corners(void **state)
     NEAR(around[1], 1);
 }
 
+/* How far points reach along a direction. */
+static double reach(const double xy[8], double dx, double dy)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < 4; k++) {
+        low = fmin(low, xy[2 * k] * dx + xy[2 * k + 1] * dy);
+        high = fmax(high, xy[2 * k] * dx + xy[2 * k + 1] * dy);
+    }
+    return high - low;
+}
+
+/* Of all rectangles with a side along two of the points none is smaller, and all points lie in it. */
+static void the_smallest_around_any_four_points(void **state)
+{
+    (void)state;
+    uint32_t seed = 7;
+    for (int round = 0; round < 200; round++) {
+        double xy[8], obb[5], least = INFINITY;
+        for (int i = 0; i < 8; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            xy[i] = (double)(seed >> 16) / 655.36 * (i % 2 ? 0.4 : 1);
+        }
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < i; j++) {
+                const double dx = xy[2 * i] - xy[2 * j], dy = xy[2 * i + 1] - xy[2 * j + 1];
+                const double size = hypot(dx, dy);
+                least = fmin(least, reach(xy, dx / size, dy / size) * reach(xy, -dy / size, dx / size));
+            }
+        sk_obb_of_corners(xy, obb);
+        NEAR(obb[2] * obb[3] / least, 1);
+        const double c = cos(obb[4]), s = sin(obb[4]);
+        for (int k = 0; k < 4; k++) {
+            const double x = xy[2 * k] - obb[0], y = xy[2 * k + 1] - obb[1];
+            assert_true(fabs(x * c + y * s) <= obb[2] / 2 + 1e-6);
+            assert_true(fabs(y * c - x * s) <= obb[3] / 2 + 1e-6);
+        }
+    }
+}
+
 static void bounds_are_of_what_there_is(void **state)
 {
     (void)state;
@@ -99,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(corners_go_round_in_order),
         cmocka_unit_test(a_box_comes_back_from_its_corners),
+        cmocka_unit_test(the_smallest_around_any_four_points),
         cmocka_unit_test(bounds_are_of_what_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
