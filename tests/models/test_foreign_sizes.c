@@ -42,10 +42,10 @@ static void build_rows(sk_builder *b)
     const sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &fixed);
     const sk_value flat = sk_b_reshape(b, x, (const int64_t[]){1, -1}, 2);
     const sk_value in[5] = {flat, sk_b_i64s(b, (const int64_t[]){0}, 1),
-                            sk_b_i64s(b, (const int64_t[]){rows[0] * rows[1]}, 1),
+                            sk_b_i64s(b, (const int64_t[]){rows[0] * (rows[1] ? rows[1] : 1)}, 1),
                             sk_b_i64s(b, (const int64_t[]){1}, 1), sk_b_i64s(b, (const int64_t[]){1}, 1)};
     const sk_value some = sk_b_node(b, SK_OP_SLICE, NULL, in, 5, "some");
-    sk_b_output(b, sk_b_reshape(b, some, (const int64_t[]){1, rows[0], rows[1]}, 3), "output0");
+    sk_b_output(b, sk_b_reshape(b, some, (const int64_t[]){1, rows[0], rows[1]}, rows[1] ? 3 : 2), "output0");
 }
 
 /* Six numbers a row, and few of them, are boxes that are chosen already; more of them are nothing that is known. */
@@ -53,13 +53,20 @@ static void rows_that_are_guessed(void **state)
 {
     (void)state;
     static const struct {
-        int64_t rows[2];
+        int64_t rows[2]; /* the second 0: one row of so many numbers */
         sk_output_kind kind;
         int32_t classes;
-    } cases[] = {{{300, 6}, SK_OUTPUT_YOLO_END2END, 80}, {{1000, 6}, SK_OUTPUT_YOLO_END2END, 80},
-                 {{1001, 6}, SK_OUTPUT_OTHER, 0},        {{300, 7}, SK_OUTPUT_OTHER, 0},
-                 {{5, 126}, SK_OUTPUT_YOLO, 1},          {{4, 126}, SK_OUTPUT_OTHER, 0},
-                 {{6, 126}, SK_OUTPUT_YOLO, 2},          {{126, 126}, SK_OUTPUT_OTHER, 0}};
+    } cases[] = {{{300, 6}, SK_OUTPUT_YOLO_END2END, 80},
+                 {{1000, 6}, SK_OUTPUT_YOLO_END2END, 80},
+                 {{1001, 6}, SK_OUTPUT_OTHER, 0},
+                 {{300, 7}, SK_OUTPUT_OTHER, 0},
+                 {{5, 126}, SK_OUTPUT_YOLO, 1},
+                 {{4, 126}, SK_OUTPUT_OTHER, 0},
+                 {{6, 126}, SK_OUTPUT_YOLO, 2},
+                 {{126, 126}, SK_OUTPUT_OTHER, 0},
+                 {{1000, 0}, SK_OUTPUT_CLASS_SCORES, 1000},
+                 {{2, 0}, SK_OUTPUT_CLASS_SCORES, 2},
+                 {{1, 0}, SK_OUTPUT_OTHER, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_model *again = NULL;
         memcpy(rows, cases[i].rows, sizeof rows);
@@ -69,7 +76,9 @@ static void rows_that_are_guessed(void **state)
         assert_ok(write_and_open(model, false, in_folder("rows"), NULL, &again), &err);
         if (again->outputs[0].kind != cases[i].kind || again->n_classes != cases[i].classes)
             fail_msg("case %zu: kind %d, %d classes", i, again->outputs[0].kind, again->n_classes);
-        assert_int_equal(again->task, cases[i].kind == SK_OUTPUT_OTHER ? SK_TASK_UNKNOWN : SK_TASK_DETECT);
+        assert_int_equal(again->task, cases[i].kind == SK_OUTPUT_OTHER          ? SK_TASK_UNKNOWN
+                                      : cases[i].kind == SK_OUTPUT_CLASS_SCORES ? SK_TASK_CLASSIFY
+                                                                                : SK_TASK_DETECT);
         assert_int_equal(again->yolo.end2end, cases[i].kind == SK_OUTPUT_YOLO_END2END);
         if (cases[i].kind == SK_OUTPUT_YOLO_END2END)
             assert_int_equal(again->yolo.max_det, cases[i].rows[0]);
