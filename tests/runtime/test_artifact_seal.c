@@ -98,6 +98,13 @@ static void texts_without_a_place_for_it_stay(void **state)
         assert_string_equal(text, texts[i]);
         assert_false(sk_artifact_is_sealed(text, strlen(text)));
     }
+    /* what stands behind a text's end is not looked at: with its last mark of quotation the seal is whole, without it not */
+    for (size_t cut = 1; cut < 80; cut++) {
+        char text[sizeof blank];
+        memcpy(text, sealed, sizeof text);
+        sk_artifact_seal(text, sizeof text - 1 - cut);
+        assert_int_equal(strcmp(text, sealed) != 0, cut == 1);
+    }
 }
 
 /* Without memory for a key a text stays without a seal; it has none that nobody could check. */
