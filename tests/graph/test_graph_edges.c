@@ -41,6 +41,28 @@ static void graphs_have_so_many_ends(void **state)
     sk_graph_close(&graph);
 }
 
+static void nodes_have_so_many_values(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    static sk_value many[MOST + 1];
+    sk_error err = {0};
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL), out;
+    for (int i = 0; i <= MOST; i++)
+        many[i] = x;
+    const sk_attrs a = {.axis = 0};
+    assert_ok(sk_graph_add_node(graph, SK_OP_CONCAT, &a, many, MOST, 1, "most", &out, &err), &err);
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_CONCAT, &a, many, MOST + 1, 1, "more", &out, &err),
+                     SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "has 65537 inputs and 1 outputs; at most 65536"));
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_SPLIT, &a, many, 1, MOST + 1, "more", many, &err),
+                     SK_ERR_LIMIT);
+    assert_int_equal(graph->n_nodes, 1);
+    sk_graph_close(&graph);
+}
+
 /* Names of nodes: the scope in front where there is one. */
 static void scopes_stand_in_front(void **state)
 {
@@ -192,8 +214,9 @@ static void reductions_have_so_many_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_counted),     cmocka_unit_test(reductions_have_so_many_axes),
-        cmocka_unit_test(graphs_have_so_many_ends), cmocka_unit_test(scopes_stand_in_front),
-        cmocka_unit_test(constants_lie_anywhere),   cmocka_unit_test(the_most_that_lives_at_once)};
+        cmocka_unit_test(products_are_counted),       cmocka_unit_test(reductions_have_so_many_axes),
+        cmocka_unit_test(nodes_have_so_many_values),  cmocka_unit_test(graphs_have_so_many_ends),
+        cmocka_unit_test(scopes_stand_in_front),      cmocka_unit_test(constants_lie_anywhere),
+        cmocka_unit_test(the_most_that_lives_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

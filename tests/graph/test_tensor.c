@@ -104,9 +104,33 @@ static void conversions(void **state)
     }
 }
 
+static void types_have_names_and_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        sk_dtype dtype;
+        const char *name;
+        size_t bytes;
+        bool floating;
+    } all[] = {{SK_DTYPE_NONE, "none", 0, false}, {SK_DTYPE_F32, "f32", 4, true},
+               {SK_DTYPE_F16, "f16", 2, true},    {SK_DTYPE_BF16, "bf16", 2, true},
+               {SK_DTYPE_F64, "f64", 8, true},    {SK_DTYPE_I8, "i8", 1, false},
+               {SK_DTYPE_U8, "u8", 1, false},     {SK_DTYPE_I16, "i16", 2, false},
+               {SK_DTYPE_U16, "u16", 2, false},   {SK_DTYPE_I32, "i32", 4, false},
+               {SK_DTYPE_U32, "u32", 4, false},   {SK_DTYPE_I64, "i64", 8, false},
+               {SK_DTYPE_U64, "u64", 8, false},   {SK_DTYPE_BOOL, "bool", 1, false},
+               {SK_DTYPE_F8, "f8", 1, false},     {(sk_dtype)99, "invalid", 0, false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_string_equal(sk_dtype_name(all[i].dtype), all[i].name);
+        assert_int_equal(sk_dtype_bytes(all[i].dtype), all[i].bytes);
+        assert_int_equal(sk_dtype_is_float(all[i].dtype), all[i].floating);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_have_names_and_sizes),
         cmocka_unit_test(shapes),
         cmocka_unit_test(halves_round_trip),
         cmocka_unit_test(halves_round_to_even),
