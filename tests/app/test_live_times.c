@@ -104,7 +104,10 @@ static void what_is_refused(void **state)
     assert_string_equal(err.message, "frame 70 is earlier than the one before it: tracks go with time");
     result.time_ns = 5000000000;
     assert_ok(sk_live_tracks_tell(t, &result, ids, 2, &err), &err); /* the same time is no earlier one */
-    result.instances = NULL;                                        /* a frame that failed */
+    assert_int_equal(sk_live_tracks_tell(NULL, &result, ids, 2, &err), SK_ERR_ARG);
+    assert_int_equal(sk_live_tracks_tell(t, NULL, ids, 2, &err), SK_ERR_ARG);
+    assert_int_equal(sk_live_tracks_tell(t, &result, NULL, 2, &err), SK_ERR_ARG);
+    result.instances = NULL; /* a frame that failed */
     result.time_ns = 1;
     assert_ok(sk_live_tracks_tell(t, &result, NULL, 0, &err), &err);
     sk_live_tracks_close(&t);

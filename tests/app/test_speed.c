@@ -264,6 +264,28 @@ static void basic_execution(void **state)
     sk_model_close(&model);
 }
 
+/* What the settings do not keep counts on neither side. */
+static void what_is_not_kept(void **state)
+{
+    (void)state;
+    sk_speed_settings s = quick();
+    char model[4300];
+    snprintf(model, sizeof model, "%s", test_source("tests/fixtures/sleap_nn/unet_single_kernel5_convs3"));
+    s.models[0] = model;
+    s.width = 64;
+    s.height = 48;
+    s.iterations = 4;
+    s.rounds = 2;
+    s.runner.detector.height = s.runner.detector.width = 0;
+    s.runner.detector.peak_threshold = -1e9f;
+    for (int kept = 1; kept >= 0; kept--) {
+        s.runner.detector.sleap.min_mean_node_score = kept ? -1e9f : 1e9f;
+        assert_ok(sk_speed_measure(&s, NULL, NULL, &report, &err), &err);
+        assert_int_equal(report.basic_instances, kept ? 4 : 0);
+        assert_int_equal(report.runner_instances, kept ? 4 : 0);
+    }
+}
+
 int main(void)
 {
     const yolo_fixture fixture = {.head = "Pose", .f32 = true};
@@ -271,9 +293,13 @@ int main(void)
         return 1;
     snprintf(network, sizeof network, "%s", yolo_save(&fixture, "speed.pt"));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),        cmocka_unit_test(both_sides_see_the_same_noise),
-        cmocka_unit_test(two_models),      cmocka_unit_test(rounds_are_of_about_25_frames),
-        cmocka_unit_test(frames_of_files), cmocka_unit_test(basic_execution),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(both_sides_see_the_same_noise),
+        cmocka_unit_test(two_models),
+        cmocka_unit_test(what_is_not_kept),
+        cmocka_unit_test(rounds_are_of_about_25_frames),
+        cmocka_unit_test(frames_of_files),
+        cmocka_unit_test(basic_execution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
