@@ -251,12 +251,30 @@ static void chunks_that_are_damaged(void **state)
     told(sk_hdf5_read_chunks(&item, large, &err), SK_ERR_LIMIT, "more chunks than the dataset has room for");
 }
 
+/* Up to the file's last byte, counted from where it begins behind somebody else's. */
+static void views_of_the_file(void **state)
+{
+    (void)state;
+    for (uint64_t base = 0; base <= 512; base += 512)
+        for (uint64_t at = 0; at <= 12; at++)
+            for (uint64_t count = 0; count <= 12; count++) {
+                sk_hdf5_file part = {.bytes = bytes, .length = base + 10, .base = base, .what = what};
+                const sk_hdf5_cursor c = sk_hdf5_view(&part, at, count);
+                assert_int_equal(c.bad, at + count > 10);
+                assert_int_equal(sk_hdf5_left(&c), at + count > 10 ? 0 : count);
+                assert_true(c.bad || c.at == bytes + base + at);
+            }
+    sk_hdf5_file part = {.bytes = bytes, .length = 10, .what = what};
+    assert_true(sk_hdf5_view(&part, 5, UINT64_MAX).bad && sk_hdf5_view(&part, UINT64_MAX, 5).bad);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filters_that_chunks_leave_out),
         cmocka_unit_test(trees_of_chunks),
         cmocka_unit_test(chunks_that_are_damaged),
+        cmocka_unit_test(views_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
