@@ -197,6 +197,14 @@ static void pads_reach_to_the_largest_size(void **state)
         else
             assert_int_equal(shape_of_result(SK_OP_PAD, NULL, in, 2, 1).dim[1], cases[i].size);
     }
+    static const int64_t plain[4] = {0, 1, 0, 1};
+    static const float values[2] = {7, 8};
+    sk_tensor filled[3] = {floats(sk_shape_of(2, 1, 1), values), integers(sk_shape_of(1, 4), plain),
+                           floats(sk_shape_of(1, 1), values + 1)};
+    gives(SK_OP_PAD, NULL, filled, 3, (const double[]){8, 7, 8}, 3);
+    gives(SK_OP_PAD, NULL, filled, 2, (const double[]){0, 7, 0}, 3);
+    filled[2].shape = sk_shape_of(1, 2);
+    refuses(SK_OP_PAD, NULL, filled, 3, 1, "the padding value is not a single number");
     static const int64_t cut[][4] = {{0, -2, 0, -1}, {0, -3, 0, 0}, {0, 0, 0, -3}, {0, -2, 0, -2}};
     for (int i = 0; i < 4; i++) {
         const sk_tensor in[2] = {floats(sk_shape_of(2, 1, 3), NULL), integers(sk_shape_of(1, 4), cut[i])};

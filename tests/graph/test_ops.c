@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation against what torch, onnxruntime and numpy computed (cases.bin, made by make_cases.py):
  * once as a single node, once as a graph that is specialised and run. */
+#include "support/fault.h"
 #include "support/test.h"
 
 #include "base/hash.h"
@@ -320,6 +321,32 @@ static void check_graph(const op_case *c, const sk_node *node)
     sk_graph_close(&graph);
 }
 
+typedef struct running {
+    const op_case *c;
+    const sk_node *node;
+} running;
+
+/* The node alone, into memory that is not the library's where sizes are known before. */
+static sk_status run_single_node(void *context, sk_error *err)
+{
+    const running *r = context;
+    sk_tensor outs[MAX_TENSORS];
+    bool own[MAX_TENSORS] = {false};
+    sk_status status = sk_node_infer(r->node, r->c->in, outs, err);
+    if (status != SK_OK)
+        return status;
+    for (int i = 0; i < r->c->n_out; i++)
+        if ((own[i] = sk_shape_known(&outs[i].shape)))
+            outs[i].data = malloc(sk_tensor_bytes(&outs[i]) + 1);
+    status = sk_node_execute(r->node, r->c->in, outs, err);
+    for (int i = 0; i < r->c->n_out; i++)
+        if (own[i])
+            free(outs[i].data);
+        else
+            sk_free(outs[i].data);
+    return status;
+}
+
 static void all_cases(void **state)
 {
     (void)state;
@@ -336,6 +363,7 @@ static void all_cases(void **state)
         op_case c;
         read_case(file, &c);
         sk_op op = op_named(c.op);
+        const bool first = !seen[op];
         seen[op] = true;
         sk_value in[MAX_TENSORS], out[MAX_TENSORS];
         for (int k = 0; k < MAX_TENSORS; k++) {
@@ -346,6 +374,8 @@ static void all_cases(void **state)
         node.a = attributes_of(&c, op);
         check_single_node(&c, &node);
         check_graph(&c, &node);
+        if (first) /* of every operation, what it does where there is no memory */
+            test_every_allocation(run_single_node, &(running){&c, &node});
         free_case(&c);
     }
     assert_int_equal(fgetc(file), EOF);
