@@ -296,6 +296,79 @@ static void finders_without_a_network(void **state)
     assert_int_equal(sk_model_task(NULL), SK_TASK_UNKNOWN);
 }
 
+/* --- layers of several results --- */
+
+static const sk_node *find_node(const sk_graph *g, sk_op op, sk_value in, size_t from)
+{
+    for (size_t i = from; i < g->n_nodes; i++)
+        if (g->nodes[i].op == op && (in == SK_VALUE_NONE || g->nodes[i].in[0] == in))
+            return &g->nodes[i];
+    return NULL;
+}
+
+#define LINEAR "CBLinear{conv:Conv2d(8,16,1,1,1,1) c2s=(8,8)}"
+
+/* One of several results of a layer is taken by its number, or some are brought to a size and added up, as YOLOv9's are. */
+static void several_results_of_a_layer(void **state)
+{
+    (void)state;
+    for (int index = 0; index < 2; index++) {
+        char words[32];
+        snprintf(words, sizeof words, "Index{index=%d}", index);
+        sk_model *model =
+            open_fixture(&(yolo_fixture){.block = LINEAR, .next_block = words, .next_more = "i=3 f=2"});
+        const sk_node *split = find_node(model->graph, SK_OP_SPLIT, SK_VALUE_NONE, 0);
+        assert_non_null(split);
+        assert_non_null(find_node(model->graph, SK_OP_RESIZE, split->out[index], 0)); /* the upsampling */
+        assert_null(find_node(model->graph, SK_OP_RESIZE, split->out[1 - index], 0));
+        sk_model_close(&model);
+    }
+    static const struct {
+        const char *words, *more;
+        int parts[2]; /* of the layer before; -1: none */
+    } fuses[] = {{"CBFuse{idx=(1)}", "i=3 f=(2,1)", {1, -1}},
+                 {"CBFuse{idx=(0)}", "i=3 f=(2,1)", {0, -1}},
+                 {"CBFuse{idx=(1,0)}", "i=3 f=(2,2,1)", {1, 0}}};
+    for (size_t i = 0; i < sizeof fuses / sizeof *fuses; i++) {
+        sk_model *model = open_fixture(
+            &(yolo_fixture){.block = LINEAR, .next_block = fuses[i].words, .next_more = fuses[i].more});
+        const sk_graph *g = model->graph;
+        const sk_node *split = find_node(g, SK_OP_SPLIT, SK_VALUE_NONE, 0),
+                      *shape = find_node(g, SK_OP_SHAPE, SK_VALUE_NONE, 0);
+        assert_true(split && shape);
+        const sk_node *first = find_node(g, SK_OP_RESIZE, split->out[fuses[i].parts[0]], 0);
+        assert_non_null(first);
+        sk_value sum = first->out[0];
+        if (fuses[i].parts[1] >= 0) {
+            const sk_node *second = find_node(g, SK_OP_RESIZE, split->out[fuses[i].parts[1]], 0),
+                          *both = find_node(g, SK_OP_BINARY, sum, 0);
+            assert_true(second && both && both->in[1] == second->out[0]);
+            sum = both->out[0];
+        }
+        const sk_node *all = find_node(g, SK_OP_BINARY, sum, 0);
+        assert_true(all && all->a.binary.kind == SK_BINARY_ADD &&
+                    all->in[1] == shape->in[0]); /* the last one */
+        sk_model_close(&model);
+    }
+    static const struct {
+        const char *block, *words, *more, *why;
+    } bad[] = {{LINEAR, "Index{index=2}", "i=3 f=2", "index 2 of 2 values"},
+               {LINEAR, "Index{index=-1}", "i=3 f=2", "index -1 of 2 values"},
+               {LINEAR, "CBFuse{idx=(2)}", "i=3 f=(2,1)", "its indices do not fit the layers it fuses"},
+               {LINEAR, "CBFuse{idx=(-1)}", "i=3 f=(2,1)", "its indices do not fit the layers it fuses"},
+               {LINEAR, "CBFuse{idx=(1)}", "i=3 f=(2,2,1)", "its indices do not fit the layers it fuses"},
+               {"CBLinear{conv:Conv2d(8,16,1,1,1,1)}", "Index{index=0}", "i=3 f=2", "its widths are missing"},
+               {"CBLinear{conv:Conv2d(8,16,1,1,1,1) c2s=(16,0)}", "Index{index=0}", "i=3 f=2",
+                "its widths are broken"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sk_model *model = NULL;
+        const yolo_fixture f = {.block = bad[i].block, .next_block = bad[i].words, .next_more = bad[i].more};
+        assert_int_equal(sk_model_open(yolo_save(&f, "several.pt"), &model, &err), SK_ERR_FORMAT);
+        if (!strstr(err.message, bad[i].why))
+            fail_msg("case %zu: %s", i, err.message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +379,7 @@ int main(void)
         cmocka_unit_test(bins_of_heads),
         cmocka_unit_test(files_are_told_by_their_first_bytes),
         cmocka_unit_test(finders_without_a_network),
+        cmocka_unit_test(several_results_of_a_layer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,10 @@ static void c2f_layer(writer *w, int index)
 static void sppf_layer(writer *w, int index)
 {
     size_t mark;
+    if (w->f->next_block) {
+        module_write(w->p, w->f->next_block, w->f->next_more, 2);
+        return;
+    }
     begin(w, "ultralytics.nn.modules.block", "SPPF");
     section(w, "_modules");
     conv(w, "cv1", 8, 4, 1);

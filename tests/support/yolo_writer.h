@@ -30,8 +30,10 @@ typedef struct yolo_fixture {
     bool named_keypoints;     /* "a", "b", … in a list; by class where it is plain_dicts */
     const int64_t (*skeleton)[2]; /* … and these pairs of them */
     int n_skeleton;
-    float stride;      /* that the head says it has; default 2 */
-    const char *block; /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
+    float stride;           /* that the head says it has; default 2 */
+    const char *block;      /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
+    const char *next_block; /* layer 3 in words, in place of the SPPF, 8 channels come out … */
+    const char *next_more;  /* … with its attributes: "i=3 f=2" */
 } yolo_fixture;
 
 /* Writes data.pkl and storages. The caller frees with tw_pickle_free. */
