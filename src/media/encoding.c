@@ -32,24 +32,29 @@ typedef struct encoding {
         }                                                                                                    \
     }
 
-static const encoding known[] = {{"mono8", SK_PIXEL_GRAY, AS_IS, 1, {0}},
-                                 {"8UC1", SK_PIXEL_GRAY, AS_IS, 1, {0}},
-                                 {"mono16", SK_PIXEL_GRAY16, SWAP_VALUES, 2, {0}},
-                                 {"16UC1", SK_PIXEL_GRAY16, SWAP_VALUES, 2, {0}},
-                                 {"rgb8", SK_PIXEL_RGB, AS_IS, 3, {0}},
-                                 {"bgr8", SK_PIXEL_BGR, AS_IS, 3, {0}},
-                                 {"8UC3", SK_PIXEL_BGR, AS_IS, 3, {0}},
-                                 {"rgba8", SK_PIXEL_RGBA, AS_IS, 4, {0}},
-                                 {"bgra8", SK_PIXEL_BGRA, AS_IS, 4, {0}},
-                                 {"8UC4", SK_PIXEL_BGRA, AS_IS, 4, {0}},
-                                 {"rgb16", SK_PIXEL_RGB, UPPER, 6, {0}},
-                                 {"bgr16", SK_PIXEL_BGR, UPPER, 6, {0}},
-                                 {"yuv422_yuy2", SK_PIXEL_YUYV, AS_IS, 2, {0}},
-                                 {"yuyv", SK_PIXEL_YUYV, AS_IS, 2, {0}},
-                                 {"yuv422", SK_PIXEL_YUYV, SWAP_PAIRS, 2, {0}},
-                                 {"uyvy", SK_PIXEL_YUYV, SWAP_PAIRS, 2, {0}},
-                                 {"nv12", SK_PIXEL_NV12, AS_IS, 1, {0}},
-                                 {"nv21", SK_PIXEL_NV12, NV21, 1, {0}},
+#define PLAIN(word, frame, way, bytes)                                                                       \
+    {                                                                                                        \
+        .name = word, .format = frame, .how = way, .pixel = bytes                                            \
+    }
+
+static const encoding known[] = {PLAIN("mono8", SK_PIXEL_GRAY, AS_IS, 1),
+                                 PLAIN("8UC1", SK_PIXEL_GRAY, AS_IS, 1),
+                                 PLAIN("mono16", SK_PIXEL_GRAY16, SWAP_VALUES, 2),
+                                 PLAIN("16UC1", SK_PIXEL_GRAY16, SWAP_VALUES, 2),
+                                 PLAIN("rgb8", SK_PIXEL_RGB, AS_IS, 3),
+                                 PLAIN("bgr8", SK_PIXEL_BGR, AS_IS, 3),
+                                 PLAIN("8UC3", SK_PIXEL_BGR, AS_IS, 3),
+                                 PLAIN("rgba8", SK_PIXEL_RGBA, AS_IS, 4),
+                                 PLAIN("bgra8", SK_PIXEL_BGRA, AS_IS, 4),
+                                 PLAIN("8UC4", SK_PIXEL_BGRA, AS_IS, 4),
+                                 PLAIN("rgb16", SK_PIXEL_RGB, UPPER, 6),
+                                 PLAIN("bgr16", SK_PIXEL_BGR, UPPER, 6),
+                                 PLAIN("yuv422_yuy2", SK_PIXEL_YUYV, AS_IS, 2),
+                                 PLAIN("yuyv", SK_PIXEL_YUYV, AS_IS, 2),
+                                 PLAIN("yuv422", SK_PIXEL_YUYV, SWAP_PAIRS, 2),
+                                 PLAIN("uyvy", SK_PIXEL_YUYV, SWAP_PAIRS, 2),
+                                 PLAIN("nv12", SK_PIXEL_NV12, AS_IS, 1),
+                                 PLAIN("nv21", SK_PIXEL_NV12, NV21, 1),
                                  BAYER_ROWS("rggb", 0, 1, 1, 2),
                                  BAYER_ROWS("bggr", 2, 1, 1, 0),
                                  BAYER_ROWS("gbrg", 1, 2, 0, 1),
