@@ -63,6 +63,29 @@ static void nodes_have_so_many_values(void **state)
     sk_graph_close(&graph);
 }
 
+/* What nobody reads goes, but for the graph's inputs. */
+static void inputs_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    sk_error err = {0};
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    sk_value x[4];
+    for (int i = 0; i < 4; i++)
+        x[i] = sk_b_input(&b, names[i], SK_DTYPE_F32, NULL);
+    sk_value dead = sk_b_constant(&b, "dead", SK_DTYPE_F32, &(sk_shape){.rank = 0}, &(float){1});
+    sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, x[1]), "y");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_graph_remove_dead(graph, &err), &err);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(graph->values[graph->inputs[i]].name, names[i]);
+    assert_string_equal(graph->values[dead].name, "");
+    assert_null(graph->values[dead].blob);
+    assert_int_equal(graph->n_nodes, 1);
+    sk_graph_close(&graph);
+}
+
 /* Names of nodes: the scope in front where there is one. */
 static void scopes_stand_in_front(void **state)
 {
@@ -213,10 +236,13 @@ static void reductions_have_so_many_axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_counted),       cmocka_unit_test(reductions_have_so_many_axes),
-        cmocka_unit_test(nodes_have_so_many_values),  cmocka_unit_test(graphs_have_so_many_ends),
-        cmocka_unit_test(scopes_stand_in_front),      cmocka_unit_test(constants_lie_anywhere),
-        cmocka_unit_test(the_most_that_lives_at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted),
+                                       cmocka_unit_test(reductions_have_so_many_axes),
+                                       cmocka_unit_test(inputs_stay),
+                                       cmocka_unit_test(nodes_have_so_many_values),
+                                       cmocka_unit_test(graphs_have_so_many_ends),
+                                       cmocka_unit_test(scopes_stand_in_front),
+                                       cmocka_unit_test(constants_lie_anywhere),
+                                       cmocka_unit_test(the_most_that_lives_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

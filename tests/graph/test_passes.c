@@ -245,6 +245,22 @@ static void fuses_activations(void **state)
     bench_close(&t);
 }
 
+/* A convolution takes one activation; a second one stays, and those behind it are looked at all the same. */
+static void takes_one_activation(void **state)
+{
+    (void)state;
+    bench t;
+    bench_open(&t);
+    sk_value y = sk_b_unary_alpha(&t.b, SK_UNARY_LEAKY, conv(&t.b, t.x, 4, 4, 3, 1, 1, true), 0.1f, 0);
+    y = sk_b_unary(&t.b, SK_UNARY_RELU, y);
+    sk_b_output(&t.b, sk_b_unary(&t.b, SK_UNARY_SILU, conv(&t.b, y, 4, 4, 1, 1, 1, true)), "y");
+    assert_int_equal(apply(&t, sk_graph_fuse_activation), 3);
+    assert_int_equal(t.special->nodes[0].a.conv.act.kind, SK_UNARY_LEAKY);
+    assert_int_equal(t.special->nodes[1].a.unary.kind, SK_UNARY_RELU);
+    assert_int_equal(t.special->nodes[2].a.conv.act.kind, SK_UNARY_SILU);
+    bench_close(&t);
+}
+
 static void keeps_clips_that_are_no_relu6(void **state)
 {
     (void)state;
@@ -417,6 +433,7 @@ int main(void)
         cmocka_unit_test(recognises_silu_and_gelu),
         cmocka_unit_test(leaves_lookalikes_alone),
         cmocka_unit_test(fuses_activations),
+        cmocka_unit_test(takes_one_activation),
         cmocka_unit_test(keeps_clips_that_are_no_relu6),
         cmocka_unit_test(fuses_residuals),
         cmocka_unit_test(random_networks),
