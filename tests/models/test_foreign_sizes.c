@@ -82,6 +82,11 @@ static void rows_that_are_guessed(void **state)
         assert_int_equal(again->yolo.end2end, cases[i].kind == SK_OUTPUT_YOLO_END2END);
         if (cases[i].kind == SK_OUTPUT_YOLO_END2END)
             assert_int_equal(again->yolo.max_det, cases[i].rows[0]);
+        if (cases[i].kind == SK_OUTPUT_YOLO) { /* 8 x 12, 4 x 6 and 2 x 3 places are 126 */
+            assert_int_equal(again->yolo.n_levels, 3);
+            assert_true(again->yolo.stride[0] == 8 && again->yolo.stride[1] == 16 &&
+                        again->yolo.stride[2] == 32);
+        }
         sk_model_close(&again);
         sk_model_close(&model);
     }

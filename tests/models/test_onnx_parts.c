@@ -260,6 +260,32 @@ static void halves_without_memory(void **state)
     sk_model_close(&model);
 }
 
+/* In half precision a number beyond the largest is the largest: infinities would spoil everything behind it. */
+static void halves_have_an_end(void **state)
+{
+    (void)state;
+    static const float given[] = {-1e6f, 1e6f, 65504, -65504, 70000, -70000, 1, INFINITY, -INFINITY};
+    static const uint16_t wanted[] = {0xfbff, 0x7bff, 0x7bff, 0xfbff, 0x7bff, 0xfbff, 0x3c00, 0x7c00, 0xfc00};
+    static const char *const in = "x", *const out = "y";
+    const sk_shape nine = {.rank = 1, .dim = {9}};
+    sk_graph *g = NULL;
+    sk_builder b;
+    sk_onnx_model *onnx = NULL;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &nine);
+    sk_b_output(&b, sk_b_add(&b, x, sk_b_constant(&b, "c", SK_DTYPE_F32, &nine, given)), "y");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_onnx_create(&onnx, &err), &err);
+    assert_ok(sk_onnx_from_graph(g, 17, true, &in, &out, onnx, &err), &err);
+    assert_int_equal(onnx->graph.n_initializers, 1);
+    const sk_onnx_tensor *t = &onnx->graph.initializers[0];
+    assert_int_equal(t->dtype, SK_DTYPE_F16);
+    assert_memory_equal(sk_blob_data(t->blob), wanted, sizeof wanted);
+    sk_onnx_close(&onnx);
+    sk_graph_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +295,7 @@ int main(void)
         cmocka_unit_test(what_has_no_form_is_named),
         cmocka_unit_test(halves_without_memory),
         cmocka_unit_test(types_of_results),
+        cmocka_unit_test(halves_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
