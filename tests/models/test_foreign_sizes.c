@@ -56,17 +56,12 @@ static void rows_that_are_guessed(void **state)
         int64_t rows[2]; /* the second 0: one row of so many numbers */
         sk_output_kind kind;
         int32_t classes;
-    } cases[] = {{{300, 6}, SK_OUTPUT_YOLO_END2END, 80},
-                 {{1000, 6}, SK_OUTPUT_YOLO_END2END, 80},
-                 {{1001, 6}, SK_OUTPUT_OTHER, 0},
-                 {{300, 7}, SK_OUTPUT_OTHER, 0},
-                 {{5, 126}, SK_OUTPUT_YOLO, 1},
-                 {{4, 126}, SK_OUTPUT_OTHER, 0},
-                 {{6, 126}, SK_OUTPUT_YOLO, 2},
-                 {{126, 126}, SK_OUTPUT_OTHER, 0},
-                 {{1000, 0}, SK_OUTPUT_CLASS_SCORES, 1000},
-                 {{2, 0}, SK_OUTPUT_CLASS_SCORES, 2},
-                 {{1, 0}, SK_OUTPUT_OTHER, 0}};
+    } cases[] = {{{300, 6}, SK_OUTPUT_YOLO_END2END, 80}, {{1000, 6}, SK_OUTPUT_YOLO_END2END, 80},
+                 {{1001, 6}, SK_OUTPUT_OTHER, 0},        {{300, 7}, SK_OUTPUT_OTHER, 0},
+                 {{5, 126}, SK_OUTPUT_YOLO, 1},          {{4, 126}, SK_OUTPUT_OTHER, 0},
+                 {{6, 126}, SK_OUTPUT_YOLO, 2},          {{126, 126}, SK_OUTPUT_OTHER, 0},
+                 {{5, 510}, SK_OUTPUT_YOLO, 1},          {{1000, 0}, SK_OUTPUT_CLASS_SCORES, 1000},
+                 {{2, 0}, SK_OUTPUT_CLASS_SCORES, 2},    {{1, 0}, SK_OUTPUT_OTHER, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_model *again = NULL;
         memcpy(rows, cases[i].rows, sizeof rows);
@@ -82,10 +77,12 @@ static void rows_that_are_guessed(void **state)
         assert_int_equal(again->yolo.end2end, cases[i].kind == SK_OUTPUT_YOLO_END2END);
         if (cases[i].kind == SK_OUTPUT_YOLO_END2END)
             assert_int_equal(again->yolo.max_det, cases[i].rows[0]);
-        if (cases[i].kind == SK_OUTPUT_YOLO) { /* 8 x 12, 4 x 6 and 2 x 3 places are 126 */
-            assert_int_equal(again->yolo.n_levels, 3);
-            assert_true(again->yolo.stride[0] == 8 && again->yolo.stride[1] == 16 &&
-                        again->yolo.stride[2] == 32);
+        if (cases[i].kind ==
+            SK_OUTPUT_YOLO) { /* 8 x 12, 4 x 6 and 2 x 3 places are 126; with 16 x 24 they are 510 */
+            const bool finer = cases[i].rows[1] == 510;
+            assert_int_equal(again->yolo.n_levels, finer ? 4 : 3);
+            for (int k = 0; k < again->yolo.n_levels; k++)
+                assert_true(again->yolo.stride[k] == (float)((finer ? 4 : 8) << k));
         }
         sk_model_close(&again);
         sk_model_close(&model);
