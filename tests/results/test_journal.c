@@ -208,6 +208,109 @@ static void frames_larger_than_the_buffer(void **state)
     sk_instances_free(&list);
 }
 
+enum { ITEMS = 3, POINTS = 2 };
+
+/* A frame with everything that frames can have; each bit of `without` leaves one of them out. */
+static const sk_result_frame *whole_frame(int without)
+{
+    static sk_found items[ITEMS];
+    static sk_keypoint points[(ITEMS + 1) * POINTS];
+    static uint8_t looks[ITEMS * SK_TRACK_LOOKS];
+    static sk_instances all;
+    static sk_result_frame frame;
+    for (int i = 0; i < ITEMS; i++) /* keypoints in an order of their own, with some of nobody between */
+        items[i] = (sk_found){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                              .class_id = i - 1,
+                              .score = 0.25f * (float)i,
+                              .box = {1, 2, 3, (float)i},
+                              .first_keypoint = (ITEMS - i) * POINTS,
+                              .track_id = 7 * i - 1};
+    for (int k = 0; k < (ITEMS + 1) * POINTS; k++)
+        points[k] = (sk_keypoint){(float)k, (float)(k * k), 0.125f * (float)k};
+    for (size_t i = 0; i < sizeof looks; i++)
+        looks[i] = (uint8_t)(i * 31 + 5);
+    all = (sk_instances){.count = without & 1 ? 0 : ITEMS,
+                         .capacity = ITEMS,
+                         .items = items,
+                         .n_keypoints = without & 2 ? 0 : POINTS,
+                         .keypoints = points};
+    frame = (sk_result_frame){.source = without & 4 ? "" : "some/in.mp4",
+                              .index = 10 + without,
+                              .time = 2.5,
+                              .width = 640,
+                              .height = 480,
+                              .instances = &all,
+                              .looks = without & 8 ? NULL : looks,
+                              .wall_ns = 1700000000123456789,
+                              .picture = 0x123456789abcdef0u,
+                              .frame_id = without & 16 ? NULL : "camera",
+                              .problem = without & 32 ? NULL : "it is torn"};
+    return &frame;
+}
+
+static void assert_texts(const char *a, const char *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a && b)
+        assert_string_equal(a, b);
+}
+
+static void assert_comes_back(const sk_result_frame *got, int without)
+{
+    const sk_result_frame *want = whole_frame(without);
+    const sk_instances *in = want->instances, *out = got->instances;
+    assert_true(got->index == want->index && got->time == want->time && got->width == 640 &&
+                got->height == 480 && got->wall_ns == want->wall_ns && got->picture == want->picture);
+    assert_texts(got->source, want->source);
+    assert_texts(got->frame_id, want->frame_id);
+    assert_texts(got->problem, want->problem);
+    assert_true(out->count == in->count && out->n_keypoints == in->n_keypoints);
+    for (int32_t i = 0; i < in->count; i++) {
+        sk_found item = out->items[i];
+        item.first_keypoint = in->items[i].first_keypoint;
+        assert_memory_equal(&item, &in->items[i], sizeof item);
+        assert_memory_equal(out->keypoints + out->items[i].first_keypoint,
+                            in->keypoints + in->items[i].first_keypoint,
+                            (size_t)in->n_keypoints * sizeof *in->keypoints);
+    }
+    assert_true(got->looks != NULL || !want->looks || in->count == 0);
+    if (got->looks) {
+        assert_non_null(want->looks);
+        assert_memory_equal(got->looks, want->looks, (size_t)in->count * SK_TRACK_LOOKS);
+    }
+}
+
+static sk_status visit_whole(void *context, const sk_result_frame *frame, sk_error *err)
+{
+    (void)err;
+    assert_comes_back(frame, (*(int *)context)++);
+    return SK_OK;
+}
+
+static void all_of_a_frame_comes_back(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300], *other = NULL;
+    sk_journal *journal = NULL;
+    sk_result_reader *reader = NULL;
+    snprintf(path, sizeof path, "%s/whole", test_folder());
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &other, &err), &err);
+    for (int without = 0; without < 64; without++)
+        assert_ok(sk_journal_append(journal, whole_frame(without), &err), &err);
+    int seen = 0;
+    assert_ok(sk_journal_replay(journal, visit_whole, &seen, &err), &err);
+    assert_int_equal(seen, 64);
+    sk_journal_close(&journal);
+    assert_ok(sk_result_reader_open_journal(path, &reader, &err), &err);
+    for (int without = 63; without >= 0; without--) { /* in any order */
+        sk_result_frame frame;
+        assert_ok(sk_result_reader_read(reader, without, &frame, &err), &err);
+        assert_comes_back(&frame, without);
+    }
+    sk_result_reader_close(&reader);
+}
+
 /* What a run is may take so many bytes; one more is refused before anything is written. */
 static void identities_of_any_length(void **state)
 {
@@ -245,6 +348,7 @@ int main(void)
         cmocka_unit_test(journal_survives_any_cut),      cmocka_unit_test(journal_knows_its_run),
         cmocka_unit_test(long_journals_are_kept),        cmocka_unit_test(what_is_a_journal),
         cmocka_unit_test(frames_larger_than_the_buffer), cmocka_unit_test(identities_of_any_length),
+        cmocka_unit_test(all_of_a_frame_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
