@@ -184,16 +184,20 @@ static void collect_nodes(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_pe
         if (node >= 0 && node < g->n_nodes) {
             int32_t *slots = g->slots + (size_t)node * (size_t)g->cap;
             float least = -INFINITY;
+            int32_t equal = count; /* so many of those at `least` fit, behind all that are higher */
             if (count > g->cap) {
                 int32_t ranked = count < g->most ? count : g->most;
                 for (int32_t i = 0; i < ranked; i++)
                     g->values[i] = peaks[first + i].value;
                 sk_order_descending(g->values, ranked, g->slot_of, g->keys);
                 least = g->values[g->slot_of[g->cap - 1]];
+                equal = g->cap;
+                for (int32_t i = 0; i < ranked; i++)
+                    equal -= g->values[i] > least;
             }
             int32_t n = 0;
             for (int32_t i = first; i < last && n < g->cap; i++)
-                if (peaks[i].value >= least)
+                if (peaks[i].value > least || (peaks[i].value == least && equal-- > 0))
                     slots[n++] = i;
             g->n_slots[node] = n;
         }

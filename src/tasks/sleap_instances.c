@@ -95,16 +95,19 @@ static int32_t scan_node(sk_sleap_post *p, const sk_map *maps, int32_t node)
 static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk_peak *out, int32_t *rank,
                           int32_t most)
 {
-    int32_t n = scan_node(p, maps, node), count = 0;
+    int32_t n = scan_node(p, maps, node), count = 0, equal = n; /* of those at `least`: so many fit */
     float least = -INFINITY;
     if (n > most) {
         for (int32_t i = 0; i < n; i++)
             p->values[i] = p->scan[i].value;
         sk_order_descending(p->values, n, p->order, p->keys);
         least = p->values[p->order[most - 1]];
+        equal = most;
+        for (int32_t i = 0; i < n; i++)
+            equal -= p->values[i] > least;
     }
     for (int32_t i = 0; i < n && count < most; i++) {
-        if (!(p->scan[i].value >= least))
+        if (!(p->scan[i].value > least) && (p->scan[i].value != least || equal-- <= 0))
             continue;
         if (rank)
             rank[count] = i;

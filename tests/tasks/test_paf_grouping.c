@@ -154,6 +154,41 @@ static void crowds_are_bounded(void **state)
     sk_paf_grouping_close(&g);
 }
 
+/* Of more peaks than a node may have the highest take part, wherever they stand in the list. */
+static void the_highest_take_part(void **state)
+{
+    (void)state;
+    static const int32_t caps[] = {1, 2, 255, 256, 257, 300};
+    static sk_peak peaks[1000];
+    static float field[2 * 40 * 40];
+    const int32_t edges[1][2] = {{0, 1}};
+    const sk_map map = sk_map_planar(field, 2, 40, 40);
+    for (size_t c = 0; c < sizeof caps / sizeof *caps; c++) {
+        const int32_t cap = caps[c], n_first = cap + 40;
+        sk_error err;
+        sk_paf_grouping *g;
+        sk_paf_settings s = sk_paf_settings_defaults();
+        const sk_paf_instance *found;
+        int32_t n = 0;
+        s.max_peaks_per_node = cap;
+        s.min_instance_peaks = 0;
+        assert_ok(sk_paf_grouping_open(2, edges, 1, &s, &g, &err), &err);
+        for (int i = 0; i < 2 * 40 * 40; i++)
+            field[i] = i < 40 * 40 ? 1 : 0;   /* to the right */
+        for (int32_t i = 0; i < n_first; i++) /* all above it, where the field does not lead */
+            peaks[i] = (sk_peak){20, 0.05f * (float)i, 0.1f + 1e-4f * (float)(i * 37 % n_first), 0};
+        peaks[n_first - 1] = (sk_peak){10, 30, 0.9f, 0}; /* the best, in the last place */
+        peaks[n_first] = (sk_peak){20, 30, 1, 1};
+        assert_ok(sk_paf_group(g, peaks, n_first + 1, &map, 1, &found, &n, &err), &err);
+        bool joined = false;
+        for (int32_t i = 0; i < n; i++)
+            joined = joined || (found[i].peak_of[0] == n_first - 1 && found[i].peak_of[1] == n_first);
+        if (!joined)
+            fail_msg("of %d: the best is not in one of %d instances", (int)cap, (int)n);
+        sk_paf_grouping_close(&g);
+    }
+}
+
 static void identities(void **state)
 {
     (void)state;
@@ -189,6 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(instances_equal_the_original),
                                        cmocka_unit_test(line_score_by_hand),
                                        cmocka_unit_test(bad_skeletons_and_fields_are_refused),
-                                       cmocka_unit_test(crowds_are_bounded), cmocka_unit_test(identities)};
+                                       cmocka_unit_test(crowds_are_bounded),
+                                       cmocka_unit_test(identities),
+                                       cmocka_unit_test(the_highest_take_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,6 +251,48 @@ static void vectors_of_every_shape(void **state)
     sk_sleap_post_close(&post);
 }
 
+/* Of more peaks than a map may have the highest stay, in their order; of equal ones the first. */
+static void the_highest_of_a_map(void **state)
+{
+    (void)state;
+    static const struct {
+        float values[5];
+        int32_t most, kept[5], n;
+    } cases[] = {
+        {{0.5f, 0.5f, 0.9f, 0.5f, 0.3f}, 2, {0, 2}, 2},
+        {{0.5f, 0.5f, 0.9f, 0.5f, 0.3f}, 3, {0, 1, 2}, 3},
+        {{0.5f, 0.5f, 0.9f, 0.5f, 0.3f}, 1, {2}, 1},
+        {{0.3f, 0.4f, 0.5f, 0.6f, 0.7f}, 2, {3, 4}, 2},
+        {{0.7f, 0.6f, 0.5f, 0.4f, 0.3f}, 4, {0, 1, 2, 3}, 4},
+        {{0.5f, 0.5f, 0.5f, 0.5f, 0.5f}, 3, {0, 1, 2}, 3},
+        {{0.5f, 0.1f, 0.5f, 0.2f, 0.3f}, 5, {0, 2, 4}, 3}}; /* the threshold itself is not above it */
+    const sk_sleap_geometry g = {.input_scale = 1, .eff_scale = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static float one[SIDE * SIDE];
+        sk_model m = model_of(SK_TASK_CENTROID);
+        sk_sleap_settings s = sk_sleap_settings_defaults();
+        sk_instances list = {0};
+        memset(one, 0, sizeof one);
+        for (int k = 0; k < 5; k++)
+            one[(1 + 2 * k) * SIDE + 10 - 2 * k] = cases[i].values[k];
+        s.paf.max_peaks_per_node = cases[i].most;
+        s.refinement = SK_REFINE_NONE;
+        const sk_map maps[2] = {sk_map_planar(one, 1, 1, 1), sk_map_planar(one, 1, SIDE, SIDE)};
+        assert_ok(sk_sleap_post_open(&m, &s, &post, &err), &err);
+        assert_ok(sk_instances_alloc(MOST, 1, &list, &err), &err);
+        assert_ok(sk_sleap_post_run(post, maps, 2, &g, &list, &err), &err);
+        assert_int_equal(list.count, cases[i].n);
+        for (int k = 0; k < list.count; k++) {
+            const int from = cases[i].kept[k];
+            const sk_keypoint *p = &list.keypoints[list.items[k].first_keypoint];
+            assert_true(p->score == cases[i].values[from] && list.items[k].score == p->score);
+            assert_true(p->x == (float)(2 * (10 - 2 * from)) && p->y == (float)(2 * (1 + 2 * from)));
+        }
+        sk_instances_free(&list);
+        sk_sleap_post_close(&post);
+    }
+}
+
 /* A table of peaks is the last output, of whole numbers, a row an image; its first word says whether the maps came instead. */
 static void tables_that_say_so(void **state)
 {
@@ -280,7 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_an_engine_is_asked_for), cmocka_unit_test(settings_and_models),
         cmocka_unit_test(maps_that_do_not_fit),        cmocka_unit_test(vectors_of_every_shape),
-        cmocka_unit_test(tables_that_say_so),
+        cmocka_unit_test(tables_that_say_so),          cmocka_unit_test(the_highest_of_a_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
