@@ -119,6 +119,7 @@ add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_cuda.c)
 set_target_properties(fake_cuda PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
     C_VISIBILITY_PRESET default LINK_FLAGS "-Wl,-soname,libcuda.so.1")
 add_dependencies(test_engines_ort fake_cuda)
+add_dependencies(test_engines_ort_device fake_cuda)
 
 # … and its decoder, for FFmpeg: with video, and as containers have it that were given none.
 foreach(place nvidia nvidia_without_video)

@@ -4,51 +4,76 @@
 #include <string.h>
 
 /* Stands in for NVIDIA's driver: "device" memory is the host's, and copies are done at once. A device number above 7 is not
- * there. Its name for the loader is the driver's own, so whoever loads it first has it found by everybody. */
+ * there. Its name for the loader is the driver's own, so whoever loads it first has it found by everybody. It counts what it
+ * gave and was not given back, and fails when it is told to. */
 
 #define HANDLE ((void *)(uintptr_t)4096)
 
-#define YES(name, arguments)                                                                                 \
+extern int fake_cuda_calls, fake_cuda_fails_at; /* calls that may fail, from 1; the one that does, 0: none */
+extern int fake_cuda_pushed, fake_cuda_held;    /* contexts that are current; all that was given */
+int fake_cuda_calls, fake_cuda_fails_at, fake_cuda_pushed, fake_cuda_held;
+
+static int answer(int *count)
+{
+    if (++fake_cuda_calls == fake_cuda_fails_at)
+        return 2;
+    if (count)
+        ++*count;
+    return 0;
+}
+
+/* Calls that give something, or nothing; and those that take it back, which do not fail. */
+#define GIVES(name, count, arguments)                                                                        \
     int name arguments;                                                                                      \
     int name arguments                                                                                       \
     {                                                                                                        \
+        return answer(count);                                                                                \
+    }
+#define TAKES(name, count, arguments)                                                                        \
+    int name arguments;                                                                                      \
+    int name arguments                                                                                       \
+    {                                                                                                        \
+        --count;                                                                                             \
         return 0;                                                                                            \
     }
 
-YES(cuInit, (unsigned flags __attribute__((unused))))
-YES(cuDevicePrimaryCtxRelease_v2, (int device __attribute__((unused))))
-YES(cuCtxPushCurrent_v2, (void *context __attribute__((unused))))
-YES(cuCtxPopCurrent_v2, (void **context __attribute__((unused))))
-YES(cuStreamDestroy_v2, (void *stream __attribute__((unused))))
-YES(cuStreamSynchronize, (void *stream __attribute__((unused))))
-YES(cuEventDestroy_v2, (void *event __attribute__((unused))))
-YES(cuEventRecord, (void *event __attribute__((unused)), void *stream __attribute__((unused))))
-YES(cuEventSynchronize, (void *event __attribute__((unused))))
-YES(cuMemHostRegister_v2, (void *host __attribute__((unused)), size_t bytes __attribute__((unused)),
-                           unsigned flags __attribute__((unused))))
-YES(cuMemHostUnregister, (void *host __attribute__((unused))))
+GIVES(cuInit, NULL, (unsigned flags __attribute__((unused))))
+TAKES(cuDevicePrimaryCtxRelease_v2, fake_cuda_held, (int device __attribute__((unused))))
+GIVES(cuCtxPushCurrent_v2, &fake_cuda_pushed, (void *context __attribute__((unused))))
+TAKES(cuCtxPopCurrent_v2, fake_cuda_pushed, (void **context __attribute__((unused))))
+TAKES(cuStreamDestroy_v2, fake_cuda_held, (void *stream __attribute__((unused))))
+GIVES(cuStreamSynchronize, NULL, (void *stream __attribute__((unused))))
+TAKES(cuEventDestroy_v2, fake_cuda_held, (void *event __attribute__((unused))))
+GIVES(cuEventRecord, NULL, (void *event __attribute__((unused)), void *stream __attribute__((unused))))
+GIVES(cuEventSynchronize, NULL, (void *event __attribute__((unused))))
+GIVES(cuMemHostRegister_v2, &fake_cuda_held,
+      (void *host __attribute__((unused)), size_t bytes __attribute__((unused)),
+       unsigned flags __attribute__((unused))))
+TAKES(cuMemHostUnregister, fake_cuda_held, (void *host __attribute__((unused))))
 
 int cuDeviceGet(int *device, int index);
 int cuDeviceGet(int *device, int index)
 {
     *device = index;
-    return index > 7 ? 101 : 0;
+    return index > 7 ? 101 : answer(NULL);
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     (void)device;
-    *context = HANDLE;
-    return 0;
+    const int error = answer(&fake_cuda_held);
+    *context = error ? NULL : HANDLE;
+    return error;
 }
 
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamCreate(void **stream, unsigned flags)
 {
     (void)flags;
-    *stream = HANDLE;
-    return 0;
+    const int error = answer(&fake_cuda_held);
+    *stream = error ? NULL : HANDLE;
+    return error;
 }
 
 int cuEventCreate(void **event, unsigned flags);
@@ -56,7 +81,7 @@ int cuEventCreate(void **event, unsigned flags)
 {
     (void)flags;
     *event = HANDLE;
-    return 0;
+    return answer(&fake_cuda_held);
 }
 
 int cuEventElapsedTime(float *ms, void *from, void *to);
@@ -65,13 +90,14 @@ int cuEventElapsedTime(float *ms, void *from, void *to)
     (void)from;
     (void)to;
     *ms = 2;
-    return 0;
+    return answer(NULL);
 }
 
 int cuMemAlloc_v2(uintptr_t *memory, size_t bytes);
 int cuMemAlloc_v2(uintptr_t *memory, size_t bytes)
 {
-    void *block = calloc(1, bytes);
+    const int error = answer(&fake_cuda_held);
+    void *block = error ? NULL : calloc(1, bytes);
     *memory = (uintptr_t)block;
     return block ? 0 : 2;
 }
@@ -79,6 +105,7 @@ int cuMemAlloc_v2(uintptr_t *memory, size_t bytes)
 int cuMemFree_v2(uintptr_t memory);
 int cuMemFree_v2(uintptr_t memory)
 {
+    fake_cuda_held--;
     free((void *)memory);
     return 0;
 }
@@ -88,7 +115,7 @@ int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t bytes, void *str
 {
     (void)stream;
     memcpy((void *)to, from, bytes);
-    return 0;
+    return answer(NULL);
 }
 
 int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t bytes, void *stream);
@@ -96,7 +123,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t bytes, void *stream)
 {
     (void)stream;
     memcpy(to, (const void *)from, bytes);
-    return 0;
+    return answer(NULL);
 }
 
 int cuGetErrorString(int error, const char **text);

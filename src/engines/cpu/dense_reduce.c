@@ -63,12 +63,8 @@ sk_status cpu_build_dense_reduce(cpu_plan *plan, const sk_node *node, bool *done
         return SK_OK;
     for (int32_t i = 0; i < s->rank; i++)
         reduced[i] = node->a.reduce.n_axes == 0;
-    for (int32_t i = 0; i < node->a.reduce.n_axes; i++) {
-        int32_t axis = node->a.reduce.axes[i] + (node->a.reduce.axes[i] < 0 ? s->rank : 0);
-        if (axis < 0 || axis >= s->rank)
-            return SK_OK;
-        reduced[axis] = true;
-    }
+    for (int32_t i = 0; i < node->a.reduce.n_axes; i++) /* there are such: the shape was found by them */
+        reduced[node->a.reduce.axes[i] + (node->a.reduce.axes[i] < 0 ? s->rank : 0)] = true;
     int32_t place = 0; /* 0 before, 1 among, 2 behind the reduced axes */
     for (int32_t i = 0; i < s->rank; i++) {
         if (reduced[i] && place == 2 && s->dim[i] > 1)

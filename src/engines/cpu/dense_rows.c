@@ -58,7 +58,7 @@ sk_status cpu_build_dense_softmax(cpu_plan *plan, const sk_node *node, bool *don
     const sk_shape *s = cpu_shape(plan, node->in[0]);
     int32_t axis = node->a.axis < 0 ? node->a.axis + s->rank : node->a.axis;
     cpu_step *step;
-    *done = cpu_all_f32(plan, node) && axis >= 0 && axis < s->rank && sk_shape_count(s) > 0;
+    *done = cpu_all_f32(plan, node) && sk_shape_count(s) > 0;
     if (!*done)
         return SK_OK;
     SK_TRY(cpu_add_dense(plan, node, sizeof(rows_op), run_softmax, &step, err));
@@ -99,7 +99,7 @@ sk_status cpu_build_dense_layer_norm(cpu_plan *plan, const sk_node *node, bool *
     op.scale = node->n_in > 1 ? node->in[1] : SK_VALUE_NONE;
     op.shift = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE;
     *done = false;
-    if (!cpu_all_f32(plan, node) || node->n_out != 1 || axis < 0 || axis >= s->rank || sk_shape_count(s) <= 0)
+    if (!cpu_all_f32(plan, node) || node->n_out != 1 || sk_shape_count(s) <= 0)
         return SK_OK;
     for (int32_t k = 0; k < s->rank; k++)
         *(k < axis ? &op.outer : &op.count) *= s->dim[k];
