@@ -211,12 +211,43 @@ static void keys_of_dictionaries(void **state)
     sk_pickle_close(&pickle);
 }
 
+/* What is remembered is found again by its number, in every form; what is not is told, the very first, too. */
+static void remembered_values(void **state)
+{
+    (void)state;
+    REFUSED("h\0.", "memo entry 0 is used before it is made");
+    REFUSED("j\0\0\0\0.", "memo entry 0 is used before it is made");
+    REFUSED("g0\n.", "memo entry 0 is used before it is made");
+    REFUSED("K\5q\0h\1.", "memo entry 1 is used before it is made");
+    REFUSED("K\5q\2h\1.", "memo entry 1 is used before it is made");
+    REFUSED("q\0.", "");
+    assert_int_equal(READ("K\5q\2K\6h\2.")->u.integer, 5);
+    assert_int_equal(READ("K\5p3\nK\6r\1\0\0\0K\7j\3\0\0\0.")->u.integer, 5);
+    assert_int_equal(READ("K\5p3\nK\6r\1\0\0\0K\7g1\n.")->u.integer, 6);
+    assert_int_equal(READ("\x80\4K\5\x94K\6\x94K\7h\1.")->u.integer, 6); /* numbered as they come */
+    assert_int_equal(READ("\x80\4K\5q\3K\6\x94K\7h\4.")->u.integer, 6);
+    assert_int_equal(READ("K\5q\0K\6q\0K\7h\0.")->u.integer, 6); /* the later counts */
+    REFUSED("K\5p\n.", "a memo index of 0 digits");
+    REFUSED("K\5p1x\n.", "'1x' is no memo index");
+    REFUSED("K\5p000000000000000000000001\n.", "a memo index of 24 digits");
+    assert_int_equal(READ("K\5p00000000000000000000001\nK\6h\1.")->u.integer, 5);
+    for (int index = 4; index <= 6; index++) { /* a number as large as the pickle is long is none */
+        const char bytes[] = {'K', 5, 'q', (char)index, '.'};
+        sk_pickle *none = NULL;
+        const sk_status status = sk_pickle_open(bytes, sizeof bytes, "in", &none, &err);
+        assert_int_equal(status, index < 5 ? SK_OK : SK_ERR_LIMIT);
+        sk_pickle_close(&none);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_every_length), cmocka_unit_test(numbers_in_words),
         cmocka_unit_test(texts_in_every_form),      cmocka_unit_test(values_as_numbers),
-        cmocka_unit_test(keys_of_dictionaries),
+        cmocka_unit_test(keys_of_dictionaries),     cmocka_unit_test(remembered_values),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sk_pickle_close(&pickle);
+    return failed;
 }
