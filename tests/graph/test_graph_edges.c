@@ -63,6 +63,38 @@ static void nodes_have_so_many_values(void **state)
     sk_graph_close(&graph);
 }
 
+static void what_must_be_given(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    sk_blob *blob = NULL;
+    sk_value out;
+    const sk_shape scalar = sk_shape_of(0);
+    assert_ok(sk_blob_alloc(8, &blob, &err), &err);
+    assert_int_equal(sk_graph_add_constant(NULL, "c", SK_DTYPE_F32, &scalar, blob, 0, &out, &err),
+                     SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_constant(graph, "c", SK_DTYPE_F32, NULL, blob, 0, &out, &err), SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_constant(graph, "c", SK_DTYPE_F32, &scalar, NULL, 0, &out, &err),
+                     SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_constant(graph, "c", SK_DTYPE_F32, &scalar, blob, 0, NULL, &err),
+                     SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_constant(graph, "c", SK_DTYPE_F32, &scalar, blob, 5, &out, &err),
+                     SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "'c' reaches beyond its data of 8 bytes"));
+    assert_ok(sk_graph_add_constant(graph, "c", SK_DTYPE_F32, &scalar, blob, 4, &out, &err), &err);
+    const sk_value none[1] = {SK_VALUE_NONE};
+    assert_int_equal(sk_graph_add_node(NULL, SK_OP_IDENTITY, NULL, &out, 1, 1, "n", &out, &err), SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_IDENTITY, NULL, &out, 1, 1, "n", NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_IDENTITY, NULL, NULL, 1, 1, "n", &out, &err), SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_IDENTITY, NULL, none, -1, 1, "n", &out, &err),
+                     SK_ERR_ARG);
+    assert_int_equal(sk_graph_add_node(graph, SK_OP_IDENTITY, NULL, none, 1, 0, "n", &out, &err), SK_ERR_ARG);
+    sk_blob_unref(&blob);
+    sk_graph_close(&graph);
+}
+
 /* What nobody reads goes, but for the graph's inputs. */
 static void inputs_stay(void **state)
 {
@@ -236,13 +268,11 @@ static void reductions_have_so_many_axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted),
-                                       cmocka_unit_test(reductions_have_so_many_axes),
-                                       cmocka_unit_test(inputs_stay),
-                                       cmocka_unit_test(nodes_have_so_many_values),
-                                       cmocka_unit_test(graphs_have_so_many_ends),
-                                       cmocka_unit_test(scopes_stand_in_front),
-                                       cmocka_unit_test(constants_lie_anywhere),
-                                       cmocka_unit_test(the_most_that_lives_at_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_counted),       cmocka_unit_test(reductions_have_so_many_axes),
+        cmocka_unit_test(what_must_be_given),         cmocka_unit_test(inputs_stay),
+        cmocka_unit_test(nodes_have_so_many_values),  cmocka_unit_test(graphs_have_so_many_ends),
+        cmocka_unit_test(scopes_stand_in_front),      cmocka_unit_test(constants_lie_anywhere),
+        cmocka_unit_test(the_most_that_lives_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,6 +285,43 @@ static void windows_that_keep_the_size(void **state)
         }
 }
 
+/* Eight gibibytes are the most. */
+static void results_have_at_most_so_many_bytes(void **state)
+{
+    (void)state;
+    static const float x[1] = {0};
+    static const struct {
+        int64_t sizes[2];
+        sk_dtype dtype;
+        bool fits;
+    } cases[] = {{{65536, 32768}, SK_DTYPE_F32, true}, {{65536, 32769}, SK_DTYPE_F32, false},
+                 {{65536, 131072}, SK_DTYPE_U8, true}, {{65536, 131073}, SK_DTYPE_U8, false},
+                 {{65536, 16384}, SK_DTYPE_F64, true}, {{65536, 16385}, SK_DTYPE_F64, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_tensor in[2] = {floats(sk_shape_of(2, 1, 1), x), integers(sk_shape_of(1, 2), cases[i].sizes)};
+        in[0].dtype = cases[i].dtype;
+        if (cases[i].fits)
+            assert_int_equal(shape_of_result(SK_OP_EXPAND, NULL, in, 2, 1).dim[1], cases[i].sizes[1]);
+        else
+            refuses(SK_OP_EXPAND, NULL, in, 2, 1, "more than 8192 MiB");
+    }
+}
+
+/* Of one number every reduction makes that number. */
+static void one_number_stays_itself(void **state)
+{
+    (void)state;
+    static const float x[1] = {2.5f};
+    static const sk_reduction kinds[] = {SK_REDUCE_SUM,  SK_REDUCE_MEAN, SK_REDUCE_MAX,        SK_REDUCE_MIN,
+                                         SK_REDUCE_PROD, SK_REDUCE_L2,   SK_REDUCE_LOG_SUM_EXP};
+    const sk_tensor in = floats(sk_shape_of(2, 1, 1), x);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int all = 0; all < 2; all++) {
+            const sk_attrs a = {.reduce = {.kind = kinds[i], .n_axes = all ? 0 : 1, .axes = {1}}};
+            gives(SK_OP_REDUCE, &a, &in, 1, (const double[]){2.5}, 1);
+        }
+}
+
 static void anchors_can_be_too_many(void **state)
 {
     (void)state;
@@ -305,6 +342,8 @@ int main(void)
                                        cmocka_unit_test(results_have_at_most_so_many_dimensions),
                                        cmocka_unit_test(pads_reach_to_the_largest_size),
                                        cmocka_unit_test(anchors_can_be_too_many),
+                                       cmocka_unit_test(results_have_at_most_so_many_bytes),
+                                       cmocka_unit_test(one_number_stays_itself),
                                        cmocka_unit_test(indices_reach_no_deeper_than_the_data),
                                        cmocka_unit_test(what_is_joined_is_alike),
                                        cmocka_unit_test(windows_that_keep_the_size)};

@@ -127,9 +127,36 @@ static void types_have_names_and_sizes(void **state)
     }
 }
 
+/* What is no number stays none, however little says so; what has no end keeps its sign. */
+static void no_numbers_stay_none(void **state)
+{
+    (void)state;
+    static const uint32_t none[] = {0x7f800001u, 0xff800001u, 0x7f80ffffu, 0x7fc00000u, 0xffffffffu};
+    static const sk_dtype types[] = {SK_DTYPE_BF16, SK_DTYPE_F16, SK_DTYPE_F64, SK_DTYPE_F8};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+            unsigned char there[8];
+            float x, back;
+            memcpy(&x, &none[i], sizeof x);
+            sk_convert(SK_DTYPE_F32, &x, types[t], there, 1);
+            sk_convert(types[t], there, SK_DTYPE_F32, &back, 1);
+            if (!isnan(back))
+                fail_msg("%08x became %g as %s", none[i], (double)back, sk_dtype_name(types[t]));
+        }
+        for (int sign = -1; sign < 2 && types[t] != SK_DTYPE_F8; sign += 2) {
+            unsigned char there[8];
+            float x = (float)sign * INFINITY, back;
+            sk_convert(SK_DTYPE_F32, &x, types[t], there, 1);
+            sk_convert(types[t], there, SK_DTYPE_F32, &back, 1);
+            assert_true(back == x);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_numbers_stay_none),
         cmocka_unit_test(types_have_names_and_sizes),
         cmocka_unit_test(shapes),
         cmocka_unit_test(halves_round_trip),
