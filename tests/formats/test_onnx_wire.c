@@ -169,13 +169,58 @@ static void weights_at_both_ends(void **state)
     assert_string_equal(model->graph.outputs[1].name, "y");
 }
 
+/* What a file says of an input's shape: numbers, names, nothing; up to eight dimensions. */
+static void shapes_of_values(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank <= 9; rank++) {
+        char dims[128], type[160];
+        size_t n = 0, at = 0;
+        for (int i = 0; i < rank; i++) { /* a number, a name, 0, -1 and nothing in turn */
+            static const struct {
+                const char *bytes;
+                size_t count;
+            } forms[] = {{"\x08\7", 2},
+                         {"\x12\2ab", 4},
+                         {"\x08\0", 2},
+                         {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11},
+                         {"", 0}};
+            dims[n++] = 0x0a;
+            dims[n++] = (char)forms[i % 5].count;
+            memcpy(dims + n, forms[i % 5].bytes, forms[i % 5].count);
+            n += forms[i % 5].count;
+        }
+        const char head[] = {0x0a, 1, 'v', 0x12, (char)(n + 6), 0x0a, (char)(n + 4), 0x08, 1, 0x12, (char)n};
+        memcpy(type, head, sizeof head);
+        memcpy(type + sizeof head, dims, n);
+        at = sizeof head + n;
+        length = 0;
+        PUT("\x42\2\x10\x11\x3a");
+        bytes[length++] = (uint8_t)(at + 2);
+        bytes[length++] = 0x5a;
+        bytes[length++] = (uint8_t)at;
+        put(type, at);
+        const sk_status status = read_now();
+        if (rank > 8) {
+            told(status, SK_ERR_UNSUPPORTED, "m.onnx: 'v' has 9 dimensions; at most 8 are supported");
+            continue;
+        }
+        assert_ok(status, &err);
+        const sk_onnx_value *v = &model->graph.inputs[0];
+        assert_true(v->dtype == SK_DTYPE_F32 && v->shape.rank == rank);
+        for (int i = 0; i < rank; i++) {
+            assert_int_equal(v->shape.dim[i], i % 5 == 0 ? 7 : -1);
+            assert_string_equal(v->param[i], i % 5 == 1 ? "ab" : "");
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_that_nobody_knows),
-        cmocka_unit_test(messages_in_messages),
-        cmocka_unit_test(how_deep_they_go),
-        cmocka_unit_test(weights_at_both_ends),
+        cmocka_unit_test(fields_that_nobody_knows), cmocka_unit_test(messages_in_messages),
+        cmocka_unit_test(how_deep_they_go),         cmocka_unit_test(weights_at_both_ends),
+        cmocka_unit_test(shapes_of_values),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_onnx_close(&model);
