@@ -281,6 +281,21 @@ static void packages(void **state)
     said_has(s.out, "{\n  \"name\": \"yolo\",\n  \"family\": \"ultralytics\",\n");
     said_has(s.out, "  \"variants\": [\n    \"yolo_v8n\",\n    \"yolo_v8s\",\n");
     said_has(s.out, "  \"backends\": [\n    \"cuda\",\n    \"rocm\",\n");
+    /* memory as whole numbers, others and words */
+    char *manifest = NULL;
+    size_t length = 0;
+    sk_error err = {0};
+    assert_ok(
+        sk_file_read(test_source("share/ros/models/yolo/manifest.yaml"), 1 << 20, &manifest, &length, &err),
+        &err);
+    memcpy(strstr(manifest, "yolo_v8n: 200"), "yolo_v8n: 0.5", 13);
+    memcpy(strstr(manifest, "yolo_v8s: 400"), "yolo_v8s: few", 13);
+    assert_ok(sk_folder_make("theirs/yolo", &err), &err);
+    write_file("theirs/yolo/manifest.yaml", manifest);
+    sk_free(manifest);
+    SAID_OK(&s, "ros info yolo --models theirs");
+    said_has(s.out, "Variants:\n  - yolo_v8n  [0.5 MB VRAM]\n  - yolo_v8s (default)  [few MB VRAM]\n");
+    said_has(s.out, "  - yolo_v8m  [800 MB VRAM]\n");
     SAID_OK(&s, "ros list-models");
     said_has(s.out, "Available models:\n\n  ");
     said_has(s.out, "\n  yolo                      detections           (20 variants)\n");
