@@ -225,11 +225,41 @@ static void who_comes_back_has_its_class(void **state)
     }
 }
 
+/* A body's length that is given is the length, however short; else it is learnt from what is seen. */
+static void a_length_that_is_given_stays(void **state)
+{
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        sk_track_settings how;
+        sk_follow_rules follow;
+        sk_look look;
+        sk_follower f = {0};
+        sk_track_defaults(&how);
+        how.fps = 25;
+        how.body = given ? 0.5 : 0;
+        sk_follow_rules_make(&how, &follow);
+        sk_detection d = {.x = 10, .y = 20, .score = 0.9, .class_id = -1, .identity = -1};
+        for (int i = 0; i < 40; i++) {
+            sk_detection_set_oriented(&d, i ? 60 : 40, 10, 0);
+            sk_look_make(&follow, &d, &look);
+            if (i)
+                sk_follower_correct(&f, &follow, &look, 1, room);
+            else
+                sk_follower_begin(&f, &follow, &look, room);
+            assert_true(given ? f.body == 0.5 : i == 0 ? f.body == 40 : f.body > 40 && f.body <= 60);
+        }
+        assert_true(given || f.body > 55);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_add_up_by_their_weights), cmocka_unit_test(what_is_not_known_costs_nothing),
-        cmocka_unit_test(likelier_is_cheaper),           cmocka_unit_test(how_far_is_looked),
+        cmocka_unit_test(a_length_that_is_given_stays),
+        cmocka_unit_test(terms_add_up_by_their_weights),
+        cmocka_unit_test(what_is_not_known_costs_nothing),
+        cmocka_unit_test(likelier_is_cheaper),
+        cmocka_unit_test(how_far_is_looked),
         cmocka_unit_test(who_comes_back_has_its_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
