@@ -116,11 +116,30 @@ static void every_column_is_needed(void **state)
     }
 }
 
+/* Of two columns with one name the first counts, wherever the two are. */
+static void the_first_of_a_name_counts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"x1,frame,y1,x2,y2,x1\n1,0,2,31,42,9\n",
+                                        "frame,x1,y1,x1,x2,y2\n0,1,2,9,31,42\n",
+                                        "x1,x1,frame,y1,x2,y2\n1,9,0,2,31,42\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sk_annotation_set set;
+        sk_error err = {0};
+        assert_ok(sk_annotations_parse("in", texts[i], strlen(texts[i]), &set, &err), &err);
+        assert_int_equal(set.n_items, 1);
+        const double *box = set.items[0].box;
+        assert_true(box[0] == 1 && box[1] == 2 && box[2] == 30 && box[3] == 40);
+        sk_annotations_free(&set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_turn_says_the_same),
         cmocka_unit_test(every_column_is_needed),
+        cmocka_unit_test(the_first_of_a_name_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "results/sink.h"
 #include "results/hydra_csv.h"
 
 #include <math.h>
@@ -245,9 +246,52 @@ static void full_disks_are_told(void **state)
     }
 }
 
+/* Classes that are individuals are the table's identities, counted from 1; other classes are nobody. */
+static void individuals_are_identities(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Anna", "Bea"};
+    static const struct {
+        int32_t class_id;
+        const char *cells;
+    } cases[] = {{0, ",Anna,1,0.25,realtime\n"},
+                 {1, ",Bea,2,0.25,realtime\n"},
+                 {2, ",unknown,0,,\n"},
+                 {-1, ",unknown,0,,\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        char path[4300], *text = NULL;
+        size_t length = 0;
+        const sk_run_header h = {.source = "in.mp4",
+                                 .source_kind = "video",
+                                 .task = "pose",
+                                 .rate = 25,
+                                 .n_classes = 2,
+                                 .class_names = names,
+                                 .has = SK_HAS_BOX,
+                                 .tracked = true,
+                                 .identities = true};
+        sk_found item = {.has = SK_HAS_BOX, .class_id = cases[i].class_id, .tracking_score = 0.25f};
+        const sk_sighting sighting = {.score = 0.5, .certainty = 1};
+        const sk_instances all = {.count = 1, .capacity = 1, .items = &item};
+        const sk_result_frame frame = {.source = "in.mp4", .instances = &all, .sightings = &sighting};
+        snprintf(path, sizeof path, "%s/who.csv", test_folder());
+        sk_sink *sink = NULL;
+        assert_ok(sk_sink_find("tracks")->open(path, &h, &sink, &err), &err);
+        assert_ok(sink->write(sink, &frame, &err), &err);
+        assert_ok(sink->close(sink, &err), &err);
+        assert_ok(sk_file_read(path, 4096, &text, &length, &err), &err);
+        const size_t tail = strlen(cases[i].cells);
+        if (length < tail || strcmp(text + length - tail, cases[i].cells) != 0)
+            fail_msg("class %d: %s", cases[i].class_id, text);
+        sk_free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(individuals_are_identities),
         cmocka_unit_test(raw_is_by_frames),
         cmocka_unit_test(final_is_by_tracks),
         cmocka_unit_test(user_has_degrees_seconds_and_points),
