@@ -137,10 +137,46 @@ static void crossing(void **state)
     sk_text_free(&all);
 }
 
+/* A run.json that tells of more keypoints than the results have: such frames are refused, not shown with points of nobody. */
+static void frames_that_do_not_fit(void **state)
+{
+    (void)state;
+    static track_trial t;
+    static const char *const formats[] = {"jsonl", NULL};
+    sk_run_view *v = NULL;
+    sk_result_frame frame;
+    char *text = NULL;
+    size_t length = 0;
+    put_crossing("changed.csv");
+    trial_defaults(&t, "changed.csv", "changed", formats);
+    assert_ok(trial_run(&t), &err);
+    assert_ok(sk_run_view_open("changed", &v, &err), &err);
+    assert_ok(sk_run_view_frame(v, 15, &frame, &err), &err);
+    assert_int_equal(sk_run_view_frame(v, 40, &frame, &err), SK_ERR_NOT_FOUND);
+    assert_string_equal(err.message,
+                        "changed: the run did not look at frame 40; it has 40 of the frames from 0 to 39");
+    sk_run_view_close(&v);
+    assert_ok(sk_file_read("changed/run.json", 1 << 22, &text, &length, &err), &err);
+    sk_text all = {.limit = 1 << 22};
+    char *at = strstr(text, "\"tail\"");
+    assert_non_null(at);
+    sk_text_append_bytes(&all, text, (size_t)(at - text));
+    sk_text_append(&all, "\"back\", ");
+    sk_text_append(&all, at);
+    put("changed/run.json", sk_text_get(&all));
+    sk_text_free(&all);
+    sk_free(text);
+    assert_ok(sk_run_view_open("changed", &v, &err), &err);
+    assert_int_equal(sk_run_view_frame(v, 15, &frame, &err), SK_ERR_FORMAT);
+    assert_string_equal(err.message,
+                        "changed/results.jsonl: frame 15 does not fit what run.json says of the run");
+    sk_run_view_close(&v);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crossing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(crossing), cmocka_unit_test(frames_that_do_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
