@@ -5,6 +5,8 @@
 #include "support/sleap_run.h"
 #include "support/test.h"
 
+#include "models/keras.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,13 +227,63 @@ static void counts_of_inputs(void **state)
     }
 }
 
+/* Weights by their names: in a layer's own group the last part counts, in a nested model's the layer's name before it, whole. */
+static void weights_are_found_by_name(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"l/depthwise_kernel:0", "l/kernel:0", "bias:0"}, *const nested[] = {
+                                                                                           "conv1/kernel:0",
+                                                                                           "x/conv1/bias:0",
+                                                                                           "yconv1/gamma:0",
+                                                                                           "conv1_bn/beta:0",
+                                                                                           "beta:0"};
+    static const int64_t one = 1;
+    static const struct {
+        const char *group, *layer, *name;
+        float value; /* 0: not there */
+    } cases[] = {{"l", "l", "kernel", 2},       {"l", "l", "depthwise_kernel", 1},
+                 {"l", "l", "bias", 3},         {"l", "l", "wise_kernel", 0},
+                 {"l", "l", "gamma", 0},        {"m", "conv1", "kernel", 11},
+                 {"m", "conv1", "bias", 12},    {"m", "conv1", "gamma", 0},
+                 {"m", "yconv1", "gamma", 13},  {"m", "conv1", "beta", 0},
+                 {"m", "conv1_bn", "beta", 14}, {"m", "bn", "beta", 0}};
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    char path[4200], inside[100];
+    snprintf(path, sizeof path, "%s/names.h5", test_folder());
+    h5_writer w = h5_create(path);
+    for (int i = 0; i < 8; i++) {
+        const float value = (float)(i < 3 ? 1 + i : 8 + i);
+        snprintf(inside, sizeof inside, "model_weights/%s/%s", i < 3 ? "l" : "m",
+                 i < 3 ? own[i] : nested[i - 3]);
+        h5_put_f32(&w, inside, &value, 1, &one);
+    }
+    h5_attr_texts(&w, "model_weights/l", "weight_names", own, 3, 0);
+    h5_attr_texts(&w, "model_weights/m", "weight_names", nested, 5, 0);
+    h5_finish(&w);
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    const sk_keras_weights weights = sk_keras_weights_of(file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_blob *blob = NULL;
+        sk_shape shape;
+        const sk_shape wanted = {.rank = 1, .dim = {-1}};
+        const sk_status status = weights.read(weights.context, cases[i].group, cases[i].layer, cases[i].name,
+                                              &wanted, &blob, &shape, &err);
+        if (status != (cases[i].value != 0 ? SK_OK : SK_ERR_NOT_FOUND) ||
+            (blob && *(const float *)sk_blob_data(blob) != cases[i].value))
+            fail_msg("%s of %s: %d, %g", cases[i].name, cases[i].layer, status,
+                     blob ? (double)*(const float *)sk_blob_data(blob) : 0);
+        sk_blob_unref(&blob);
+    }
+    sk_hdf5_close(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_of_one_picture),
-        cmocka_unit_test(references_to_layers),
-        cmocka_unit_test(strides_of_calls),
-        cmocka_unit_test(counts_of_inputs),
+        cmocka_unit_test(layers_of_one_picture),     cmocka_unit_test(references_to_layers),
+        cmocka_unit_test(strides_of_calls),          cmocka_unit_test(counts_of_inputs),
+        cmocka_unit_test(weights_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
