@@ -152,7 +152,7 @@ static void finish_level(sk_hota *h)
 
 void sk_tracking_finish(sk_track_score *s)
 {
-    s->mean = (sk_hota){0};
+    s->mean = (sk_hota){.right = s->level[0].right, .missed = s->level[0].missed, .wrong = s->level[0].wrong};
     for (int i = 0; i < SK_HOTA_LEVELS; i++) {
         sk_hota *h = &s->level[i], *m = &s->mean;
         finish_level(h);

@@ -49,6 +49,9 @@ static void similarities_reach_their_levels(void **state)
             if (s->level[level].right != (part >= 5 * (level + 1)))
                 fail_msg("%d %% at level %d: %lld", part, level, (long long)s->level[level].right);
         assert_int_equal(s->right, part >= 50);
+        assert_int_equal(s->mean.right, part >= 5); /* the lowest level's, as everything counts there */
+        assert_int_equal(s->mean.missed, part < 5);
+        assert_int_equal(s->mean.wrong, part < 5);
         sk_eval_free(&r);
     }
 }
