@@ -327,6 +327,7 @@ static void the_page(void **state)
     sk_demo_report *r = a_report(3);
     sk_demo_sets sets = {
         .tracks = parsed(TRACKS), .truth = parsed(TRUTH), .found = {parsed(TRACKS), parsed(POSES)}};
+    r->entries[1].parts[1].frames = 0; /* one that came to no frame */
     draw_scene("page/scene", 9);
     assert_ok(sk_folder_make("page/tracks", &err), &err);
     assert_ok(sk_folder_make("page/poses", &err), &err);
