@@ -164,12 +164,34 @@ static void what_a_file_looks_like(void **state)
     }
 }
 
+/* Nothing to read from, nowhere to put it, no type to make of it: each is refused. */
+static void what_is_missing(void **state)
+{
+    (void)state;
+    tw_zip zip = {0};
+    sk_torch_file *f = NULL;
+    sk_blob *blob = NULL;
+    make(&zip, "best/", NULL, false);
+    assert_ok(sk_torch_file_open_memory(zip.out.bytes, zip.out.length, "x.pt", &f, &err), &err);
+    const sk_pickle_value *tensor = sk_pickle_at(sk_torch_file_root(f), 0);
+    assert_int_equal(sk_torch_file_tensor(NULL, tensor, SK_DTYPE_U8, &blob, &err), SK_ERR_ARG);
+    assert_int_equal(sk_torch_file_tensor(f, tensor, SK_DTYPE_U8, NULL, &err), SK_ERR_ARG);
+    assert_int_equal(sk_torch_file_tensor(f, tensor, SK_DTYPE_NONE, &blob, &err), SK_ERR_ARG);
+    assert_int_equal(sk_torch_file_tensor(f, NULL, SK_DTYPE_U8, &blob, &err), SK_ERR_FORMAT);
+    assert_null(blob);
+    assert_ok(sk_torch_file_tensor(f, tensor, SK_DTYPE_U8, &blob, &err), &err);
+    sk_blob_unref(&blob);
+    sk_torch_file_close(&f);
+    tw_zip_free(&zip);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_of_bytes),
         cmocka_unit_test(whichever_allocation_fails),
         cmocka_unit_test(what_a_file_looks_like),
+        cmocka_unit_test(what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
