@@ -191,19 +191,15 @@ static void *probe_in_turn(void *context)
     return NULL;
 }
 
-/* Runtimes of one GPU take turns: it may be set to let one process in at a time. Without a driver nobody gets that far. */
-static uint32_t neighbours_of(sk_runtime runtime)
+uint32_t sk_probe_turns(sk_runtime runtime, bool nvidia_driver, bool amd_driver)
 {
     static const uint32_t nvidia =
                               1u << SK_RUNTIME_CUDA | 1u << SK_RUNTIME_ONNX_CUDA | 1u << SK_RUNTIME_TENSORRT,
                           amd = 1u << SK_RUNTIME_ROCM | 1u << SK_RUNTIME_ONNX_ROCM;
-    sk_probe_row unused = {0};
     const uint32_t own = 1u << runtime;
     if (own & nvidia)
-        return sk_probe_machine(SK_RUNTIME_CUDA, &unused) ? nvidia : own;
-    if (own & amd)
-        return sk_probe_machine(SK_RUNTIME_ROCM, &unused) ? amd : own;
-    return own;
+        return nvidia_driver ? nvidia : own;
+    return own & amd && amd_driver ? amd : own;
 }
 
 void sk_probe_all(bool fresh, sk_probe_row rows[SK_RUNTIME_COUNT])
@@ -213,11 +209,15 @@ void sk_probe_all(bool fresh, sk_probe_row rows[SK_RUNTIME_COUNT])
     bool started[SK_RUNTIME_COUNT];
     int n = 0;
     uint32_t taken = 0;
+    sk_probe_row unused = {0};
+    const bool nvidia = sk_probe_machine(SK_RUNTIME_CUDA, &unused),
+               amd = sk_probe_machine(SK_RUNTIME_ROCM, &unused);
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
         (void)sk_engine_find(sk_runtime_name((sk_runtime)i)); /* plugins are looked for here, once */
         if (taken & 1u << i)
             continue;
-        parts[n] = (turn_taking){.fresh = fresh, .members = neighbours_of((sk_runtime)i), .rows = rows};
+        parts[n] = (turn_taking){
+            .fresh = fresh, .members = sk_probe_turns((sk_runtime)i, nvidia, amd), .rows = rows};
         taken |= parts[n++].members;
     }
     for (int i = 0; i < n; i++)

@@ -43,6 +43,9 @@ bool sk_probe_machine(sk_runtime runtime, sk_probe_row *row);
  * there. */
 bool sk_probe_has_driver(const char *vendor, const char *device, const char *library, const char *remedy,
                          sk_probe_row *row);
+/* The runtimes (bits) that are probed one after another with this one: those of one GPU take turns, as it may be set to let one
+ * process in at a time. Without a driver nobody gets that far. */
+uint32_t sk_probe_turns(sk_runtime runtime, bool nvidia_driver, bool amd_driver);
 /* Why a runtime that this build has no engine for is not there (host.c). */
 void sk_probe_absent(sk_runtime runtime, sk_probe_row *row);
 

@@ -89,12 +89,33 @@ static void engines_that_are_not_there(void **state)
     }
 }
 
+/* Runtimes of a GPU whose driver is there take turns; all others are probed at once. */
+static void who_takes_turns(void **state)
+{
+    (void)state;
+    static const char vendors[SK_RUNTIME_COUNT] = {[SK_RUNTIME_CUDA] = 'n',
+                                                   [SK_RUNTIME_ONNX_CUDA] = 'n',
+                                                   [SK_RUNTIME_TENSORRT] = 'n',
+                                                   [SK_RUNTIME_ROCM] = 'a',
+                                                   [SK_RUNTIME_ONNX_ROCM] = 'a'};
+    for (int drivers = 0; drivers < 4; drivers++)
+        for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+            const bool there = (vendors[i] == 'n' && drivers & 1) || (vendors[i] == 'a' && drivers & 2);
+            uint32_t want = 0;
+            for (int k = 0; k < SK_RUNTIME_COUNT; k++)
+                if (k == i || (there && vendors[k] == vendors[i]))
+                    want += 1u << k;
+            assert_int_equal(sk_probe_turns((sk_runtime)i, drivers & 1, drivers & 2), want);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_parts_of_a_driver),
         cmocka_unit_test(each_runtime_looks_for_its_own),
         cmocka_unit_test(engines_that_are_not_there),
+        cmocka_unit_test(who_takes_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
