@@ -266,7 +266,10 @@ static void pages_hear_of_every_step(void **state)
     put("runs.json", "{}");
     sk_runs *runs = open_runs(at("program"));
     assert_ok(sk_events_listen(server.events, NULL, wake, NULL, &reader, &err), &err);
+    put("1.jpg", "of a run of that number before");
     add(runs, "/one", SK_OK, first);
+    assert_string_equal(first, "1");
+    assert_false(sk_file_exists(at("1.jpg")));
     must_say(runs, first, "\"state\":\"running\"");
     add(runs, "/two", SK_OK, second);
     must_say(runs, second, "\"state\":\"queued\"");

@@ -144,6 +144,35 @@ static sk_admission judge(sk_auth *auth, sk_request_headers headers, bool change
     return sk_auth_judge(auth, &r, changes);
 }
 
+/* Nobody can guess a token from another one: each bit of it is set in about half of many, whoever was opened before. */
+static void tokens_are_random(void **state)
+{
+    (void)state;
+    enum { MANY = 256, DIGITS = SK_AUTH_TOKEN - 1 };
+    static char tokens[MANY][SK_AUTH_TOKEN];
+    static uint8_t keys[MANY][sizeof((sk_auth *)0)->key];
+    int set[4 * DIGITS] = {0};
+    sk_error err = {0};
+    for (int i = 0; i < MANY; i++) {
+        sk_auth auth;
+        assert_ok(sk_auth_open(&auth, "127.0.0.1", true, false, NULL, &err), &err);
+        memcpy(tokens[i], auth.token, sizeof auth.token);
+        memcpy(keys[i], auth.key, sizeof auth.key);
+        assert_int_equal(strspn(auth.token, "0123456789abcdef"), DIGITS);
+        for (int k = 0; k < DIGITS; k++) {
+            const int digit = auth.token[k] <= '9' ? auth.token[k] - '0' : auth.token[k] - 'a' + 10;
+            for (int b = 0; b < 4; b++)
+                set[4 * k + b] += digit >> b & 1;
+        }
+        for (int k = 0; k < i; k++)
+            assert_true(memcmp(tokens[k], tokens[i], DIGITS) != 0 &&
+                        memcmp(keys[k], keys[i], sizeof keys[i]) != 0);
+        sk_auth_close(&auth);
+    }
+    for (int k = 0; k < 4 * DIGITS; k++) /* by chance outside of this once in many million runs */
+        assert_in_range(set[k], 60, 196);
+}
+
 static void doors(void **state)
 {
     (void)state;
@@ -278,9 +307,8 @@ static void regions_count_by_the_centre(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_told_once_and_kept),
-        cmocka_unit_test(who_missed_too_much_is_told),
-        cmocka_unit_test(doors),
+        cmocka_unit_test(tokens_are_random),           cmocka_unit_test(events_are_told_once_and_kept),
+        cmocka_unit_test(who_missed_too_much_is_told), cmocka_unit_test(doors),
         cmocka_unit_test(regions_count_by_the_centre),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
