@@ -118,6 +118,31 @@ static void inputs_stay(void **state)
     sk_graph_close(&graph);
 }
 
+/* A node that is read keeps all that it makes: what nobody reads of it still has its type and shape. */
+static void outputs_of_a_read_node_stay(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *special = NULL;
+    sk_builder b;
+    sk_graph *graph = begun(&b);
+    const sk_shape shape = sk_shape_of(2, 1, 6);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &shape), parts[3];
+    sk_b_split(&b, x, 1, NULL, 3, parts);
+    sk_b_output(&b, parts[1], "y");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_graph_specialise(graph, &shape, 1, &special, &err), &err);
+    assert_ok(sk_graph_remove_dead(special, &err), &err);
+    assert_ok(sk_graph_verify(special, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        const sk_value_info *made = &special->values[special->nodes[0].out[i]];
+        assert_int_equal(made->dtype, SK_DTYPE_F32);
+        assert_true(made->shape.rank == 2 && made->shape.dim[1] == 2);
+    }
+    sk_graph_close(&special);
+    sk_graph_close(&graph);
+}
+
 /* Names of nodes: the scope in front where there is one. */
 static void scopes_stand_in_front(void **state)
 {
@@ -268,11 +293,15 @@ static void reductions_have_so_many_axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_counted),       cmocka_unit_test(reductions_have_so_many_axes),
-        cmocka_unit_test(what_must_be_given),         cmocka_unit_test(inputs_stay),
-        cmocka_unit_test(nodes_have_so_many_values),  cmocka_unit_test(graphs_have_so_many_ends),
-        cmocka_unit_test(scopes_stand_in_front),      cmocka_unit_test(constants_lie_anywhere),
-        cmocka_unit_test(the_most_that_lives_at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_counted),
+                                       cmocka_unit_test(reductions_have_so_many_axes),
+                                       cmocka_unit_test(what_must_be_given),
+                                       cmocka_unit_test(outputs_of_a_read_node_stay),
+                                       cmocka_unit_test(inputs_stay),
+                                       cmocka_unit_test(nodes_have_so_many_values),
+                                       cmocka_unit_test(graphs_have_so_many_ends),
+                                       cmocka_unit_test(scopes_stand_in_front),
+                                       cmocka_unit_test(constants_lie_anywhere),
+                                       cmocka_unit_test(the_most_that_lives_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

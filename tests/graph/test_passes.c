@@ -155,6 +155,10 @@ static void folds_batch_norm(void **state)
         sk_b_output(&t.b, norm(&t.b, y, 6), "y");
         assert_int_equal(apply(&t, sk_graph_fold_batch_norm), 1);
         assert_string_equal(t.special->values[t.special->outputs[0]].name, "y");
+        int constants = 0;
+        for (size_t v = 0; v < t.special->n_values; v++)
+            constants += t.special->values[v].blob != NULL;
+        assert_int_equal(constants, 2); /* weights and bias; those before are given back */
         bench_close(&t);
     }
 }
