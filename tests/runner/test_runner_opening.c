@@ -153,6 +153,37 @@ static void sizes_that_an_engine_fits_in(void **state)
     sk_runner_close(&r);
 }
 
+/* A frame that is copied is the caller's again at once, whatever becomes of its pixels. */
+static void copied_frames_are_free(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    for (int by_call = 0; by_call < 2; by_call++) {
+        sk_runner_settings s = tiny_settings();
+        s.quick_open = true;
+        s.frames = by_call ? SK_RUNNER_BORROW : SK_RUNNER_COPY;
+        s.detector.batch = 2;
+        s.batch_wait_ms = 3600000; /* nobody looks at it before the flush */
+        s.depth = 4;
+        fault_reset();
+        sk_runner *r = open_faulty(model, &s);
+        plain p = {0};
+        plain_open(&p, model, &s, 48, 40);
+        sk_frame f = make_frame(48, 40, 5);
+        plain_run(&p, &f);
+        const sk_runner_call call = {.copy = by_call};
+        sk_runner_result result;
+        assert_ok(sk_runner_submit(r, &f, &call, NULL, &err), &err);
+        memset(f.data, 0, (size_t)f.stride * 40);
+        sk_runner_flush(r);
+        assert_ok(sk_runner_wait(r, &result, &err), &err);
+        assert_same_instances(result.instances, &p.found);
+        sk_runner_close(&r);
+        plain_close(&p);
+        free(f.data);
+    }
+}
+
 static sk_status write_without_memory(void *context, sk_error *err)
 {
     sk_timeline_row *const *rows = context;
@@ -258,10 +289,11 @@ static void percentiles_are_middles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_copied),       cmocka_unit_test(opening_runs_the_network),
-        cmocka_unit_test(nothing_is_run_for_nobody), cmocka_unit_test(timelines_without_memory),
-        cmocka_unit_test(other_sizes_are_captured),  cmocka_unit_test(sizes_that_an_engine_fits_in),
-        cmocka_unit_test(groups_of_cores_are_named), cmocka_unit_test(percentiles_are_middles),
+        cmocka_unit_test(settings_are_copied),          cmocka_unit_test(opening_runs_the_network),
+        cmocka_unit_test(nothing_is_run_for_nobody),    cmocka_unit_test(timelines_without_memory),
+        cmocka_unit_test(copied_frames_are_free),       cmocka_unit_test(other_sizes_are_captured),
+        cmocka_unit_test(sizes_that_an_engine_fits_in), cmocka_unit_test(groups_of_cores_are_named),
+        cmocka_unit_test(percentiles_are_middles),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
