@@ -120,6 +120,7 @@ static void lists_are_read_again(void **state)
     must_say(runs, "3", "\"ended\":\"1970-01-01T00:00:03");
     must_say(runs, "3", "\"pid\":null");
     must_say(runs, "4", "\"state\":\"stopped\"");
+    must_say(runs, "4", "\"pid\":null,\"created\":null,\"started\":null,\"ended\":null");
     must_say(runs, "4",
              "\"message\":\"it waited for its turn when the server ended\",\"hint\":\"Continue begins it\"");
     must_say(runs, "5", "\"state\":\"running\""); /* the very process */
