@@ -62,6 +62,8 @@ static void mistakes_are_explained(void **state)
                                       ",1",
                                       "1,,2",
                                       "5-3",
+                                      "3:0",
+                                      ":0",
                                       "5:3",
                                       "1:9:0",
                                       "1-",
