@@ -53,6 +53,8 @@ static void reads_ultralytics_metadata(void **state)
     assert_string_equal(again->architecture, "yolov8");
     compare_names(again->class_names, classes, 2);
     compare_names(again->keypoint_names, parts, 2);
+    assert_int_equal(again->n_edges, 1);
+    assert_memory_equal(again->edges, edges, sizeof edges);
     assert_int_equal(again->yolo.keypoint_dims, 2);
     assert_int_equal(again->outputs[0].kind, SK_OUTPUT_YOLO);
     assert_int_equal(again->yolo.n_levels, 3);
