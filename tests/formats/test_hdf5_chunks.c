@@ -18,8 +18,8 @@ static sk_hdf5_file file = {.bytes = bytes, .what = what};
 
 static void put(uint64_t value, int count)
 {
-    for (int i = 0; i < count; i++)
-        bytes[length++] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < count; i++, value >>= 8)
+        bytes[length++] = (uint8_t)value;
 }
 
 static void put_node(int type, int level, int count)

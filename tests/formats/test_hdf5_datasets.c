@@ -18,8 +18,8 @@ static sk_hdf5_file *file;
 
 static void put(uint64_t value, int count)
 {
-    for (int i = 0; i < count; i++)
-        bytes[length++] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < count; i++, value >>= 8)
+        bytes[length++] = (uint8_t)value;
 }
 
 static void told(sk_status status, sk_status wanted, const char *why)

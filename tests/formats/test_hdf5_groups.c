@@ -17,8 +17,8 @@ static sk_hdf5_file *file;
 
 static void put(uint64_t value, int count)
 {
-    for (int i = 0; i < count; i++)
-        bytes[length++] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < count; i++, value >>= 8)
+        bytes[length++] = (uint8_t)value;
 }
 
 static void put_text(const char *text, size_t count)

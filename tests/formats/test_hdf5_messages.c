@@ -15,8 +15,8 @@ static sk_hdf5_file file = {.what = what};
 
 static void put(uint64_t value, int count)
 {
-    for (int i = 0; i < count; i++)
-        bytes[length++] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < count; i++, value >>= 8)
+        bytes[length++] = (uint8_t)value;
 }
 
 static sk_hdf5_cursor part(size_t count)
