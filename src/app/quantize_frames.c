@@ -171,10 +171,18 @@ static sk_status take_frame(sk_quantize_job *job, const sk_source *source, const
                                job->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, input, err);
 }
 
-/* Every how many frames of the source, so that those wanted lie over all of it. */
-static int64_t step_for(const sk_source_info *info, int64_t wanted)
+sk_status sk_quantize_spread(int64_t frames, int64_t wanted, sk_frame_range **out, int32_t *count,
+                             sk_error *err)
 {
-    return info->frames > wanted ? info->frames / wanted : 1;
+    *count = 0;
+    *out = sk_calloc((size_t)wanted, sizeof **out);
+    if (!*out)
+        return sk_fail_memory(err, (size_t)wanted * sizeof **out);
+    for (int64_t i = 0; i < wanted; i++) {
+        const int64_t frame = i * (frames / wanted) + i * (frames % wanted) / wanted;
+        (*out)[(*count)++] = (sk_frame_range){frame, frame + 1, 1};
+    }
+    return SK_OK;
 }
 
 static sk_status read_all(sk_quantize_job *job, sk_source *source, int64_t wanted, sk_error *err)
@@ -221,9 +229,10 @@ static sk_status open_source(const sk_quantize_job *job, int64_t wanted, sk_sour
     }
     SK_TRY(sk_source_open(job->s->data, &settings, out, err));
     sk_source_get_info(*out, &info);
-    settings.step = step_for(&info, wanted);
-    if (settings.step > 1 && !info.once) {
+    if (info.frames > wanted && !info.once) {
         sk_source_close(out);
+        SK_TRY_GOTO(sk_quantize_spread(info.frames, wanted, &ranges, &settings.n_ranges, err));
+        settings.ranges = ranges;
         status = sk_source_open(job->s->data, &settings, out, err);
     }
 done:

@@ -82,6 +82,9 @@ sk_status sk_quantize_read(sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
 void sk_quantize_frames_free(sk_quantize_job *job);
 int32_t sk_quantize_count(const sk_quantize_job *job, bool held);  /* frames */
 int32_t sk_quantize_inputs(const sk_quantize_job *job, bool held); /* of the network */
+/* So many of a source's frames, evenly over all of it; fewer than it has. Freed by sk_free. */
+sk_status sk_quantize_spread(int64_t frames, int64_t wanted, sk_frame_range **out, int32_t *count,
+                             sk_error *err) SK_MUST_CHECK;
 sk_task_settings sk_quantize_task_settings(const sk_quantize_job *job);
 
 /* quantize_finder.c: who finds the animals that a network looks at, where it takes crops. */

@@ -75,14 +75,14 @@ static void say(const char *title, const sk_quantize_report *r)
                  r->about.finder);
     recorded_say("frames %d layers %d kept %d measured %d by %s", r->about.frames, r->about.layers,
                  r->about.kept, r->about.measured, r->computed_by);
-    recorded_say("loss frames %d instances %lld lost %lld added %lld percent ~%.7g correlation ~%.7g",
+    recorded_say("loss frames %d instances %lld lost %lld added %lld percent ~~%.7g correlation ~%.7g",
                  l->frames, (long long)l->instances, (long long)l->lost, (long long)l->added, l->percent,
                  r->correlation);
-    recorded_say("boxes ~%.7g ~%.7g points ~%.7g ~%.7g scores ~%.7g ~%.7g", l->box_px, l->box_px_95,
+    recorded_say("boxes ~~%.7g ~~%.7g points ~~%.7g ~~%.7g scores ~~%.7g ~~%.7g", l->box_px, l->box_px_95,
                  l->keypoint_px, l->keypoint_px_95, l->score, l->score_95);
     for (int32_t i = 0; i < r->n_rows; i++) {
         const sk_quantize_row *row = &r->rows[i];
-        recorded_say("  %s %s error ~%.7g weights ~%.7g low ~%.7g high ~%.7g alone ~%.7g", row->name,
+        recorded_say("  %s %s error ~~%.7g weights ~%.7g low ~%.7g high ~%.7g alone ~~%.7g", row->name,
                      row->kept ? "f32" : "i8", row->error, row->weight_error, (double)row->low,
                      (double)row->high, row->sensitivity);
     }

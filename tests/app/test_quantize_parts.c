@@ -54,6 +54,30 @@ static void frames_of_detections(void **state)
     sk_text_free(&csv);
 }
 
+/* Evenly over all of a source, also where it has less than twice as many as are wanted. */
+static void frames_of_a_source(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t frames, wanted, first[6];
+    } cases[] = {{9, 5, {0, 1, 3, 5, 7}},
+                 {6, 5, {0, 1, 2, 3, 4}},
+                 {1100, 5, {0, 220, 440, 660, 880}},
+                 {(int64_t)1 << 50, 4, {0, (int64_t)1 << 48, (int64_t)1 << 49, (int64_t)3 << 48}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_frame_range *ranges = NULL;
+        int32_t count = -1;
+        assert_ok(sk_quantize_spread(cases[i].frames, cases[i].wanted, &ranges, &count, &err), &err);
+        assert_int_equal(count, cases[i].wanted);
+        for (int32_t k = 0; k < count; k++) {
+            assert_int_equal(ranges[k].first, cases[i].first[k]);
+            assert_int_equal(ranges[k].last, cases[i].first[k] + 1);
+            assert_int_equal(ranges[k].step, 1);
+        }
+        sk_free(ranges);
+    }
+}
+
 static void counts(void **state)
 {
     (void)state;
@@ -174,6 +198,7 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_detections),
+        cmocka_unit_test(frames_of_a_source),
         cmocka_unit_test(counts),
         cmocka_unit_test(scores_of_truth),
         cmocka_unit_test(as_json),
