@@ -184,6 +184,17 @@ typedef void (*sk_gemm_f32_fn)(const sk_gemm_f32 *p, int32_t m0, int32_t m1);
 typedef void (*sk_layer_norm_f32_fn)(const float *in, float *out, size_t count, const float *scale,
                                      const float *shift, float epsilon);
 
+/* Attention of up to 16 queries: out[i] = sum_j v[j] 2^(q_i k_j) / sum_j 2^(q_i k_j). */
+typedef struct sk_attention_f32 {
+    const float *q; /* [kd][16]: the queries side by side; those that do not exist have any finite numbers */
+    const float *k, *v;            /* [keys][kd], [keys][hd] */
+    int32_t queries, keys, kd, hd; /* both widths multiples of 16; at least one key */
+    float *scores;                 /* [keys][16], of this thread */
+    float *const *out;             /* of each query its first block; the others out_plane further each */
+    ptrdiff_t out_plane;
+} sk_attention_f32;
+typedef void (*sk_attention_f32_fn)(const sk_attention_f32 *p);
+
 typedef struct sk_kernels_f32 {
     const char *isa; /* "avx512", "avx2", "sse4.2", "neon", "plain c" */
     /* Largest register tile for each group width 1 … 4; 0 = that width is not offered. */
@@ -217,6 +228,7 @@ typedef struct sk_kernels_f32 {
     sk_softmax_f32c16_fn softmax_blocked;
     sk_gemm_f32_fn gemm;
     sk_layer_norm_f32_fn layer_norm;
+    sk_attention_f32_fn attention;
 } sk_kernels_f32;
 
 /* The best functions for these sk_cpu flags (base/cpu.h); 0 gives plain C. */

@@ -110,6 +110,26 @@ bool cpu_quantised_next(const cpu_plan *plan, sk_value v, float *scale, int32_t 
     return false;
 }
 
+bool cpu_stays_bytes(const cpu_plan *plan, const sk_node *node)
+{
+    const sk_graph *g = plan->graph;
+    const sk_value q = node->out[0];
+    float scale, other;
+    int32_t zero, other_zero;
+    if (!rule_of(plan, node, &scale, &zero))
+        return false;
+    for (int32_t i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == q)
+            return false;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (int32_t k = 0; k < g->nodes[i].n_in; k++)
+            if (g->nodes[i].in[k] == q &&
+                (k > 0 || g->nodes[i].op != SK_OP_DEQUANTIZE ||
+                 !rule_of(plan, &g->nodes[i], &other, &other_zero) || other != scale || other_zero != zero))
+                return false;
+    return true;
+}
+
 /* The graph's input, quantised, that only convolutions read: it is never made, they take it from the caller's picture. */
 static bool stays_input(const cpu_plan *plan, const sk_node *node)
 {
@@ -122,7 +142,7 @@ static sk_status build_quantise(cpu_plan *plan, const sk_node *node, bool *done,
     const sk_value x = node->in[0], q = cpu_low(plan, node->out[0]), low = cpu_low(plan, x);
     float scale;
     int32_t zero;
-    if (!rule_of(plan, node, &scale, &zero) || !cpu_can_block(plan, x))
+    if (!rule_of(plan, node, &scale, &zero) || !cpu_can_block(plan, x) || !cpu_stays_bytes(plan, node))
         return SK_OK;
     *done = true;
     if (plan->values[low].map >= 0 && plan->values[low].scale == scale && plan->values[low].zero == zero) {

@@ -61,6 +61,8 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
         SK_TRY(cpu_build_conv(plan, node, &done, err));
     else if (node->op == SK_OP_CONV_TRANSPOSE)
         SK_TRY(cpu_build_conv_transpose(plan, node, &done, err));
+    else if (cpu_attention_of(plan, node))
+        return cpu_build_attention(plan, node, err);
     else
         SK_TRY(cpu_build_map_op(plan, node, &done, err));
     if (!done)
@@ -71,9 +73,12 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
 }
 
 /* Bytes of the input: DEQUANTIZE, and then convolutions that take bytes? */
-static bool bytes_in_place(const cpu_plan *plan, sk_value bytes)
+static bool bytes_in_place(const cpu_plan *plan, const sk_node *quantise)
 {
     const sk_graph *g = plan->graph;
+    const sk_value bytes = quantise->out[0];
+    if (!cpu_stays_bytes(plan, quantise))
+        return false;
     for (size_t i = 0; i < g->n_nodes; i++)
         for (int32_t k = 0; k < g->nodes[i].n_in; k++) {
             if (g->nodes[i].in[k] != bytes)
@@ -97,8 +102,8 @@ bool cpu_read_in_place(const cpu_plan *plan, sk_value input)
             const sk_node *node = &g->nodes[i];
             const sk_window *w = &node->a.conv.window;
             const bool widened = plan->values[input].input < 0; /* of bytes */
-            if (plan->low == CPU_LOW_U8 && node->op == SK_OP_QUANTIZE && k == 0 &&
-                bytes_in_place(plan, node->out[0]))
+            if (plan->low == CPU_LOW_U8 && !widened && node->op == SK_OP_QUANTIZE && k == 0 &&
+                bytes_in_place(plan, node))
                 continue;
             if (widened && !cpu_conv_is_first_u8(plan, node))
                 return false;
@@ -214,6 +219,7 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
         SK_TRY(sk_graph_dequantise(plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(cpu_rewrite(plan, err));
+    SK_TRY(cpu_find_attention(plan, err));
     plan->uses = sk_graph_count_uses(plan->graph);
     if (!plan->uses)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->uses);
@@ -240,6 +246,7 @@ void cpu_plan_close(cpu_plan *plan)
     for (size_t i = 0; i < plan->n_packed; i++)
         cpu_packed_unref(&plan->packed[i]);
     sk_free(plan->packed);
+    sk_free(plan->attention);
     sk_free(plan->uses);
     sk_free(plan->buffers);
     sk_free(plan->steps);

@@ -89,6 +89,13 @@ struct cpu_step {
     cpu_border *borders; /* to clear; null where none is */
 };
 
+/* A node that stands for the attention that was there. */
+typedef struct cpu_attention {
+    sk_value result; /* the node's first output */
+    int32_t heads, kd, hd, areas;
+    float factor; /* of the scores */
+} cpu_attention;
+
 /* What low forms are. */
 typedef enum cpu_low_kind { CPU_LOW_NONE = 0, CPU_LOW_U8, CPU_LOW_BF16 } cpu_low_kind;
 
@@ -110,6 +117,8 @@ struct cpu_plan {
     size_t n_buffers, buffers_capacity;
     cpu_step *steps;
     size_t n_steps, steps_capacity;
+    cpu_attention *attention;
+    size_t n_attention, attention_capacity;
     struct cpu_tune_cache *tune_cache; /* while opening */
     struct cpu_progress *progress;     /* replay.c: how far each step is */
     uint8_t *memory;                   /* the arena of activations */
@@ -145,6 +154,11 @@ bool cpu_is_doubling(const sk_graph *graph, const sk_node *node);
 /* Is this value an upsampled map that only one convolution reads, as its residual? Then it is never made: the
  * convolution reads the small map at half coordinates. */
 bool cpu_read_at_half(const cpu_plan *plan, sk_value v);
+
+/* attention.c: puts one node in the place of each attention; what a node stands for, if it does. */
+sk_status cpu_find_attention(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+const cpu_attention *cpu_attention_of(const cpu_plan *plan, const sk_node *node);
+sk_status cpu_build_attention(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 
 /* values.c: forms of values. */
 sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,
@@ -191,6 +205,8 @@ sk_status cpu_add_raise(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK
 sk_status cpu_need_low_bf16(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Is v only read by a QUANTIZE that engines fold, and with which rule? */
 bool cpu_quantised_next(const cpu_plan *plan, sk_value v, float *scale, int32_t *zero);
+/* Do only DEQUANTIZE nodes with this QUANTIZE's own rule look at its bytes? Then they may be a low form. */
+bool cpu_stays_bytes(const cpu_plan *plan, const sk_node *quantise);
 /* Is v made by DEQUANTIZE of a constant? And that constant, in f32, for v. */
 bool cpu_is_weights(const cpu_plan *plan, sk_value v);
 sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;

@@ -199,6 +199,31 @@ static void layer_norm(const float *in, float *out, size_t count, const float *s
         out[i] = (float)((in[i] - mean) * gain) * (scale ? scale[i] : 1.0f) + (shift ? shift[i] : 0.0f);
 }
 
+static void attention(const sk_attention_f32 *p)
+{
+    for (int32_t i = 0; i < p->queries; i++) {
+        float top = -INFINITY, total = 0.0f;
+        for (int32_t j = 0; j < p->keys; j++) {
+            float sum = 0.0f;
+            for (int32_t d = 0; d < p->kd; d++)
+                sum += p->q[d * SK_BLOCK + i] * p->k[(ptrdiff_t)j * p->kd + d];
+            p->scores[(ptrdiff_t)j * SK_BLOCK + i] = sum;
+            top = sum > top ? sum : top;
+        }
+        for (int32_t j = 0; j < p->keys; j++) {
+            float *score = &p->scores[(ptrdiff_t)j * SK_BLOCK + i];
+            *score = exp2f(*score - top);
+            total += *score;
+        }
+        for (int32_t c = 0; c < p->hd; c++) {
+            float sum = 0.0f;
+            for (int32_t j = 0; j < p->keys; j++)
+                sum += p->scores[(ptrdiff_t)j * SK_BLOCK + i] * p->v[(ptrdiff_t)j * p->hd + c];
+            p->out[i][c / SK_BLOCK * p->out_plane + c % SK_BLOCK] = sum / total;
+        }
+    }
+}
+
 void sk_kernels_f32_ref(sk_kernels_f32 *table)
 {
     table->isa = "plain c";
@@ -216,4 +241,5 @@ void sk_kernels_f32_ref(sk_kernels_f32 *table)
     table->softmax_blocked = softmax_blocked;
     table->gemm = gemm;
     table->layer_norm = layer_norm;
+    table->attention = attention;
 }

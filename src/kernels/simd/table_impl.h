@@ -2,6 +2,7 @@
 #ifndef SK_KERNELS_SIMD_TABLE_IMPL_H
 #define SK_KERNELS_SIMD_TABLE_IMPL_H
 
+#include "kernels/simd/attention_impl.h"
 #include "kernels/simd/depthwise_impl.h"
 #include "kernels/simd/first_impl.h"
 #include "kernels/simd/maps_impl.h"
@@ -66,6 +67,10 @@ static void layer_norm(const float *in, float *out, size_t count, const float *s
 {
     rows_layer_norm(in, out, count, scale, shift, epsilon);
 }
+static void attention(const sk_attention_f32 *p)
+{
+    attention_queries(p);
+}
 
 static void table_fill(sk_kernels_f32 *table)
 {
@@ -85,6 +90,7 @@ static void table_fill(sk_kernels_f32 *table)
     table->softmax_blocked = softmax_blocked;
     table->gemm = gemm;
     table->layer_norm = layer_norm;
+    table->attention = attention;
 }
 
 #endif
