@@ -6,11 +6,14 @@
 
 /* Depthwise: 16 channels side by side, each with its own window. The 3x3 form keeps the nine weights in registers. */
 
+/* Pixels at once: enough sums that none waits for the one before. */
+#define SK_DEPTHWISE_PIXELS (VEC_FLOATS == 16 ? 8 : 4)
+
 SK_INLINE void depthwise_pixels(const sk_conv_f32c16 *p, const float *in, const float *w, vec bias,
                                 float *out, const int pixels)
 {
     const ptrdiff_t step = p->stride_w * SK_BLOCK;
-    vec acc[4];
+    vec acc[SK_DEPTHWISE_PIXELS];
     SK_UNROLL
     for (int i = 0; i < pixels; i++)
         acc[i] = bias;
@@ -32,7 +35,7 @@ SK_INLINE void depthwise_3x3(const sk_conv_f32c16 *p, const float *in, const vec
                              const int pixels)
 {
     const ptrdiff_t step = p->stride_w * SK_BLOCK;
-    vec acc[4];
+    vec acc[SK_DEPTHWISE_PIXELS];
     SK_UNROLL
     for (int i = 0; i < pixels; i++)
         acc[i] = bias;
@@ -64,12 +67,16 @@ SK_INLINE void depthwise_channels(const sk_conv_f32c16 *p, int32_t block, int ch
         SK_UNROLL
         for (int i = 0; i < 9; i++)
             k[i] = vec_load(w + i * SK_BLOCK);
+        for (; x + SK_DEPTHWISE_PIXELS <= p->out_w; x += SK_DEPTHWISE_PIXELS)
+            depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + channel, SK_DEPTHWISE_PIXELS);
         for (; x + 4 <= p->out_w; x += 4)
             depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + channel, 4);
         for (; x < p->out_w; x++)
             depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + channel, 1);
         return;
     }
+    for (; x + SK_DEPTHWISE_PIXELS <= p->out_w; x += SK_DEPTHWISE_PIXELS)
+        depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + channel, SK_DEPTHWISE_PIXELS);
     for (; x + 4 <= p->out_w; x += 4)
         depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + channel, 4);
     for (; x < p->out_w; x++)

@@ -76,6 +76,9 @@ void sk_kernels_f32_amx(sk_kernels_f32 *table)
 {
     table->conv_bf16 = tile_conv;
     table->bf16_native = table->bf16_tiles = 1;
+    /* Not that tiles had to do with f32: the processors that have them add two vectors of products a cycle, so that weights
+     * nine times as many, from beyond L2, cost more than the multiplications they save. */
+    table->winograd2_from = INT16_MAX;
     table->to_bf16 = to_bf16;
     table->from_bf16 = from_bf16;
 }

@@ -21,7 +21,6 @@ SK_INLINE void sums_to_bytes(const finish_set *s, const int32_t *sums, const flo
                              const uint8_t *residual, uint8_t *out, int32_t pixels, const int first,
                              const int relu, const int folded)
 {
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i none = _mm512_setzero_si512();
     const finish_set set = *s;
     for (int32_t i = 0; i < pixels; i += 4, sums += 4 * TILE) {
@@ -30,7 +29,7 @@ SK_INLINE void sums_to_bytes(const finish_set *s, const int32_t *sums, const flo
         for (int k = 0; k < 4; k++)
             x[k] = _mm512_cvtps_epi32(sum_scaled(_mm512_load_si512(sums + k * TILE), scale, bias));
         if (residual) {
-            const __m512i r = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(residual + i * SK_BLOCK));
+            const __m512i r = in_order(_mm512_loadu_si512(residual + i * SK_BLOCK));
             low = _mm512_unpacklo_epi8(r, none);
             high = _mm512_unpackhi_epi8(r, none);
         }
@@ -38,7 +37,7 @@ SK_INLINE void sums_to_bytes(const finish_set *s, const int32_t *sums, const flo
                                     folded),
                       b = finish_32(&set, _mm512_packs_epi32(x[2], x[3]), high, residual != NULL, first, relu,
                                     folded);
-        _mm512_storeu_si512(out + i * SK_BLOCK, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b)));
+        _mm512_storeu_si512(out + i * SK_BLOCK, in_order(_mm512_packus_epi16(a, b)));
     }
 }
 
