@@ -18,7 +18,7 @@ function(sk_test_name source out_name out_room)
 endfunction()
 
 # In a build with sanitizers: the tests that `make test` also runs there, short ones of the rooms that handle memory
-# and foreign bytes. `make check` runs them all.
+# and foreign bytes; without those that compute networks for minutes there. `make check` runs them all.
 # Rooms whose tests fail when they end with memory still allocated (tests/support/test.h), also without sanitizers.
 set(SKITTER_LEAKLESS_ROOMS results formats tasks runtime track eval cli app graph models base scene report background pipeline runner server
     media ros engines)
@@ -31,7 +31,7 @@ function(sk_test_labels name room)
     endif()
     if(SKITTER_SANITIZE)
         set(timeout 1800)
-        if(name MATCHES "_hostile$" OR (room IN_LIST SKITTER_SANITIZED_ROOMS AND NOT name MATCHES "_(data|reference)$"))
+        if(name MATCHES "_hostile$" OR (room IN_LIST SKITTER_SANITIZED_ROOMS AND NOT name MATCHES "_(data|reference)$|^cli_(models|quantize)$"))
             list(APPEND labels sanitized)
         endif()
     endif()
@@ -110,9 +110,17 @@ foreach(kind empty no_base no_table old refuses holes idle provides crashes hang
     target_compile_definitions(fake_ort_${kind} PRIVATE FAKE=${fake_number})
     add_dependencies(test_engines_ort fake_ort_${kind})
     add_dependencies(test_engines_openvino fake_ort_${kind})
+    add_dependencies(test_engines_ort_failures fake_ort_${kind})
     list(APPEND fake_libraries fake_ort_${kind})
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
+
+# … and one that stands in for OpenVINO.
+add_library(fake_openvino MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_openvino.c)
+set_target_properties(fake_openvino PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+    C_VISIBILITY_PRESET default)
+add_dependencies(test_engines_openvino_fake fake_openvino)
+list(APPEND fake_libraries fake_openvino)
 
 # … and one that stands in for NVIDIA's driver, under its name.
 add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_cuda.c)
@@ -120,6 +128,7 @@ set_target_properties(fake_cuda PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${
     C_VISIBILITY_PRESET default LINK_FLAGS "-Wl,-soname,libcuda.so.1")
 add_dependencies(test_engines_ort fake_cuda)
 add_dependencies(test_engines_ort_device fake_cuda)
+add_dependencies(test_engines_ort_failures fake_cuda)
 
 # … and its decoder, for FFmpeg: with video, and as containers have it that were given none.
 foreach(place nvidia nvidia_without_video)
@@ -134,6 +143,8 @@ set_target_properties(fake_nvcuvid PROPERTIES OUTPUT_NAME nvcuvid SOVERSION 1 C_
 target_compile_definitions(fake_nvcuvid PRIVATE VIDEO)
 list(APPEND fake_libraries fake_nvcuvid)
 add_dependencies(test_media_relay fake_nvidia fake_nvcuvid)
+add_dependencies(test_media_device_frames fake_nvidia fake_nvcuvid fake_cuda)
+add_dependencies(test_media_device_sources fake_nvidia fake_nvcuvid)
 
 # Model files that attack their reader, for cli/test_hostile.sh.
 add_executable(make_hostile ${CMAKE_SOURCE_DIR}/tests/cli/make_hostile.c)

@@ -118,6 +118,19 @@ bool sk_graph_is_quantised(const sk_graph *graph)
     return false;
 }
 
+bool sk_graph_computes_bytes(const sk_graph *graph)
+{
+    for (size_t n = 0; graph && n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        if (node->op == SK_OP_QUANTIZE && !sk_value_is_constant(graph, node->in[0]))
+            return true;
+        if ((node->op == SK_OP_CONV || node->op == SK_OP_CONV_TRANSPOSE) &&
+            maker(graph, node->in[1], SK_OP_DEQUANTIZE))
+            return true;
+    }
+    return false;
+}
+
 bool sk_graph_is_f8(const sk_graph *graph)
 {
     for (size_t n = 0; graph && n < graph->n_nodes; n++) {

@@ -29,6 +29,9 @@ bool sk_graph_quantisation_of(const sk_graph *graph, sk_value v, sk_quantisation
 
 /* Does any node of the graph quantise or dequantise? */
 bool sk_graph_is_quantised(const sk_graph *graph);
+/* Is anything left of that in a specialised graph: values that are rounded, or weights of convolutions? Others, such as weights of
+ * products, become constants in f32. */
+bool sk_graph_computes_bytes(const sk_graph *graph);
 /* Is f8 what some of these make or read? */
 bool sk_graph_is_f8(const sk_graph *graph);
 

@@ -90,7 +90,8 @@ sk_precision sk_net_precision(sk_precision wish, const sk_model *model, const sk
     if (wish == SK_PRECISION_AUTO && sk_graph_is_f8(model->graph) && !engine->can.for_checking)
         return SK_PRECISION_FP8;
     const bool bytes = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0 && !builds_bytes(engine);
-    return wish == SK_PRECISION_AUTO && bytes && sk_graph_is_quantised(model->graph) ? SK_PRECISION_I8 : wish;
+    return wish == SK_PRECISION_AUTO && bytes && sk_graph_computes_bytes(model->graph) ? SK_PRECISION_I8
+                                                                                       : wish;
 }
 
 sk_status sk_net_check_precision(sk_precision precision, const sk_model *model, const sk_engine *engine,

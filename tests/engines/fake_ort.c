@@ -25,9 +25,35 @@
 #if FAKE != FAKE_EMPTY
 typedef void (*any_function)(void);
 
+static void *refuse(void)
+{
+    static int status;
+    return &status;
+}
+
+/* Calls that may fail, so far; the one that does; things that were made and not released. */
+int fake_ort_calls, fake_ort_fails_at, fake_ort_held;
+
+static void *answer(void)
+{
+    return ++fake_ort_calls == fake_ort_fails_at ? refuse() : NULL;
+}
+
+/* Where something is made: not when the call fails. */
+static void *made_by(void *answered)
+{
+    fake_ort_held += !answered;
+    return answered;
+}
+
 static void *succeed(void)
 {
-    return NULL;
+    return answer();
+}
+
+static void release(void *thing)
+{
+    fake_ort_held -= thing != NULL;
 }
 
 static void *make_second(const void *a, const void **made) /* f(x, **out) */
@@ -42,12 +68,6 @@ static const char *message(const void *status)
 {
     (void)status;
     return "the fake does not want to";
-}
-
-static void *refuse(void)
-{
-    static int status;
-    return &status;
 }
 
 static any_function table[300];
@@ -94,11 +114,10 @@ static void *list(char ***names, int *count)
 static void *make_first(const void **made)
 {
     static int something;
-    *made = &something;
-    return NULL;
+    void *answered = made_by(answer());
+    *made = answered ? NULL : &something;
+    return answered;
 }
-
-static void *refuse(void);
 
 static void *set_options(const void *options, const char *const *keys, const char *const *values,
                          size_t count)
@@ -108,7 +127,7 @@ static void *set_options(const void *options, const char *const *keys, const cha
     for (size_t i = 0; i < count; i++) /* as a library from before that option */
         if (strcmp(keys[i], "use_tf32") == 0 && getenv("FAKE_ORT_OLD"))
             return refuse();
-    return NULL;
+    return answer();
 }
 
 static void *append_cuda(void *options, const void *cuda)
@@ -117,7 +136,7 @@ static void *append_cuda(void *options, const void *cuda)
     (void)cuda;
     last = last[0] == 'T' ? last : "CUDAExecutionProvider";
     note("CUDA", NULL, NULL, 0);
-    return NULL;
+    return answer();
 }
 
 static void *set_value(void *options, const char *key, const void *value)
@@ -127,7 +146,7 @@ static void *set_value(void *options, const char *key, const void *value)
     (void)options;
     snprintf(text, sizeof text, "%zu", (size_t)(uintptr_t)value);
     note("value", &key, &texts, 1);
-    return NULL;
+    return answer();
 }
 
 static void *append_tensorrt(void *options, const void *rt)
@@ -136,7 +155,7 @@ static void *append_tensorrt(void *options, const void *rt)
     (void)rt;
     last = "TensorrtExecutionProvider";
     note("TensorRT", NULL, NULL, 0);
-    return NULL;
+    return answer();
 }
 
 static void *append_by_name(void *options, const char *name, const char *const *keys,
@@ -145,7 +164,7 @@ static void *append_by_name(void *options, const char *name, const char *const *
     (void)options;
     last = strcmp(name, "MIGraphX") == 0 ? "MIGraphXExecutionProvider" : "ROCMExecutionProvider";
     note(name, keys, values, count);
-    return NULL;
+    return answer();
 }
 
 static void *open_session(const void *env, const void *bytes, size_t length, const void *options,
@@ -171,8 +190,9 @@ static void *open_session(const void *env, const void *bytes, size_t length, con
         say(NULL, 0, "", "", "", text);
         say(NULL, 0, "", "", "", "  Conv (first)");
     }
-    *made = &something;
-    return NULL;
+    void *answered = made_by(answer());
+    *made = answered ? NULL : &something;
+    return answered;
 }
 
 /* --- a device --- */
@@ -194,8 +214,9 @@ static void *host_info(int allocator, int memory, const void **made)
 {
     (void)allocator;
     (void)memory;
-    *made = &host_memory;
-    return NULL;
+    void *answered = made_by(answer());
+    *made = answered ? NULL : &host_memory;
+    return answered;
 }
 
 static void *device_info(const char *name, int allocator, int device, int memory, const void **made)
@@ -203,8 +224,9 @@ static void *device_info(const char *name, int allocator, int device, int memory
     (void)allocator;
     (void)device;
     (void)memory;
-    *made = &device_memory;
-    return strcmp(name, "Cuda") == 0 ? NULL : refuse();
+    void *answered = made_by(strcmp(name, "Cuda") == 0 ? answer() : refuse());
+    *made = answered ? NULL : &device_memory;
+    return answered;
 }
 
 static void *wrap(const void *info, void *data, size_t bytes, const int64_t *dims, size_t rank, int type,
@@ -213,16 +235,25 @@ static void *wrap(const void *info, void *data, size_t bytes, const int64_t *dim
     (void)dims;
     (void)rank;
     (void)type;
-    *made = calloc(1, sizeof **made);
-    **made = (value){data, bytes, info == &device_memory};
-    return NULL;
+    void *answered = made_by(answer());
+    *made = answered ? NULL : calloc(1, sizeof **made);
+    if (*made)
+        **made = (value){data, bytes, info == &device_memory};
+    return answered;
 }
 
 static void *new_binding(void *session, binding **made)
 {
     (void)session;
-    *made = calloc(1, sizeof **made);
-    return NULL;
+    void *answered = made_by(answer());
+    *made = answered ? NULL : calloc(1, sizeof **made);
+    return answered;
+}
+
+static void end_value(value *v)
+{
+    release(v);
+    free(v);
 }
 
 static void drop_copy(binding *b)
@@ -235,6 +266,7 @@ static void drop_copy(binding *b)
 static void end_binding(binding *b)
 {
     drop_copy(b);
+    release(b);
     free(b);
 }
 
@@ -248,14 +280,14 @@ static void *bind_in(binding *b, const char *name, const value *v)
         memcpy(b->input.data, v->data, v->bytes);
         b->owned = 1;
     }
-    return NULL;
+    return answer();
 }
 
 static void *bind_out(binding *b, const char *name, const value *v)
 {
     (void)name;
     b->output = *v;
-    return NULL;
+    return answer();
 }
 
 /* 4 x 4, sums of 3 x 3 with zeros around, and a half: what a runtime is tried with. */
@@ -272,7 +304,7 @@ static void *convolve(void *session, const void *options, binding *b)
                 sum += y >= 0 && y < 4 && x >= 0 && x < 4 ? b->input.data[4 * y + x] : 0;
         b->output.data[i] = sum;
     }
-    return NULL;
+    return answer();
 }
 
 static void *lack(void *options, const void *cuda)
@@ -301,11 +333,15 @@ static const void *get_api(uint32_t version)
         table[8] = (any_function)open_session;
     }
     if (FAKE == FAKE_DEVICE) {
+        static const int releases[] = {94, 95, 97, 100, 174, 208};
+        for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+            table[releases[i]] = (any_function)release;
+        table[10] = (any_function)make_first;
         table[39] = (any_function)make_first;
         table[49] = (any_function)wrap;
         table[68] = (any_function)device_info;
         table[69] = (any_function)host_info;
-        table[96] = (any_function)free;
+        table[96] = (any_function)end_value;
         table[133] = (any_function)convolve;
         table[134] = (any_function)new_binding;
         table[135] = (any_function)end_binding;

@@ -129,6 +129,30 @@ static int refuse_file(const char *path)
     return status != SK_ERR_UNSUPPORTED;
 }
 
+/* Without the plugin that builds it, a model's own form is refused with the way to get it. */
+static void test_forms_without_their_plugin(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const sk_engine *tensorrt = sk_engine_find("tensorrt");
+    const sk_session_settings settings = sk_session_defaults();
+    uint8_t *out = NULL;
+    size_t length = 0;
+    char text[64];
+    assert_non_null(tensorrt);
+    assert_string_equal(tensorrt->form->name, "tensorrt");
+    assert_string_equal(tensorrt->form->extension, ".engine");
+    setenv("SKITTER_PLUGIN_DIR", "/nowhere", 1);
+    assert_int_not_equal(tensorrt->form->build("", 0, 1, "", &settings, NULL, NULL, &out, &length, &err),
+                         SK_OK);
+    assert_non_null(strstr(err.message, "make plugin-tensorrt"));
+    assert_null(out);
+    err = (sk_error){0};
+    assert_int_not_equal(tensorrt->form->architecture(&settings, text, sizeof text, &err), SK_OK);
+    assert_non_null(strstr(err.message, "make plugin-tensorrt"));
+    unsetenv("SKITTER_PLUGIN_DIR");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -139,6 +163,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_says_where_it_looked),
         cmocka_unit_test(test_probe_explains),
         cmocka_unit_test(test_known_plugins),
+        cmocka_unit_test(test_forms_without_their_plugin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

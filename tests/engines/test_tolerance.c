@@ -25,6 +25,27 @@ static void test_table(void **state)
     assert_ptr_equal(sk_tolerance_of(SK_PRECISION_AUTO), sk_tolerance_of(SK_PRECISION_F32));
 }
 
+/* Every precision with its correlation, one after another; as much as there is room for. */
+static void test_text(void **state)
+{
+    (void)state;
+    static const sk_precision all[] = {SK_PRECISION_F32,  SK_PRECISION_TF32, SK_PRECISION_F16,
+                                       SK_PRECISION_BF16, SK_PRECISION_I8,   SK_PRECISION_FP8};
+    char text[SK_TOLERANCE_TEXT], want[64], small[12];
+    size_t length = 0;
+    sk_tolerance_text(text, sizeof text);
+    for (int i = 0; i < 6; i++) {
+        snprintf(want, sizeof want, "%s %g", sk_precision_name(all[i]), sk_tolerance_of(all[i])->pcc);
+        const char *at = strstr(text, want);
+        assert_non_null(at);
+        assert_true(at == text || (at[-1] == ' ' && at[-2] == ','));
+        length += strlen(want) + (i ? 2 : 0);
+    }
+    assert_int_equal(strlen(text), length);
+    assert_int_equal(strlen(sk_tolerance_text(small, sizeof small)), sizeof small - 1);
+    assert_memory_equal(small, text, sizeof small - 1);
+}
+
 /* White space and line ends are one space. */
 static void squeeze(FILE *file, char *out, size_t capacity)
 {
@@ -63,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_text),
         cmocka_unit_test(test_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,9 +215,40 @@ static void scales_must_fit(void **state)
     }
 }
 
+/* Weights of a product become constants in f32; those of a convolution, and values that are rounded, stay. */
+static void what_is_left_when_sizes_are_known(void **state)
+{
+    (void)state;
+    enum { PRODUCT, CONV, ROUNDED, KINDS };
+    for (int kind = 0; kind < KINDS; kind++) {
+        sk_builder b;
+        begin(&b);
+        int8_t bytes[9 * 4] = {1, 2, 3};
+        const sk_shape shape = kind == CONV ? sk_shape_of(4, 4, 1, 3, 3) : sk_shape_of(2, 4, 9);
+        const sk_window window = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}};
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, NULL);
+        sk_value w = sk_b_node(&b, SK_OP_DEQUANTIZE, NULL,
+                               (sk_value[]){sk_b_constant(&b, "w", SK_DTYPE_I8, &shape, bytes),
+                                            sk_b_f32(&b, 0.5f), byte_constant(&b, SK_DTYPE_I8, 0)},
+                               3, "w");
+        if (kind == ROUNDED)
+            x = pair(&b, x, 0.5f, SK_DTYPE_U8, 0);
+        sk_b_output(
+            &b, kind == CONV ? sk_b_conv(&b, x, w, SK_VALUE_NONE, &window, 1, "conv") : sk_b_matmul(&b, x, w),
+            "y");
+        assert_true(sk_graph_is_quantised(b.graph));
+        assert_int_equal(sk_graph_computes_bytes(b.graph), kind != PRODUCT);
+        sk_graph *fixed = specialise(&b, sk_shape_of(4, 1, 1, 4, 4));
+        assert_int_equal(sk_graph_is_quantised(fixed), kind != PRODUCT);
+        sk_graph_close(&fixed);
+    }
+    assert_false(sk_graph_computes_bytes(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_when_sizes_are_known),
         cmocka_unit_test(rounds_half_to_even_and_saturates),
         cmocka_unit_test(engines_see_what_is_in_eight_bits),
         cmocka_unit_test(becomes_f32_where_that_is_wanted),

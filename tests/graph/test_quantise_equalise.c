@@ -213,10 +213,59 @@ static void channels_have_bounds(void **state)
     sk_graph_close(&graph);
 }
 
+/* Joints of joints: whose channels come before its own is counted through pools, resizes and other joints; what cannot be
+ * counted is left alone. */
+static void joints_of_joints(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        static float before[256], after[256], reach[4096];
+        sk_error err;
+        sk_graph *graph = NULL, *ready = NULL;
+        sk_builder b;
+        bool changed = odd;
+        const sk_shape open = {.rank = 4, .dim = {-1, 3, -1, -1}};
+        assert_ok(sk_graph_open(&graph, &err), &err);
+        sk_builder_init(&b, graph);
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &open);
+        sk_value far = sk_b_unary(&b, SK_UNARY_RELU, conv(&b, x, 3, 5, 3, "far"));
+        sk_value near = sk_b_unary(&b, SK_UNARY_RELU, conv(&b, x, 3, 3, 1, "near"));
+        sk_value low = sk_b_upsample_nearest(&b, sk_b_max_pool(&b, near, 2, 2, 0, "pool"), 2);
+        if (odd) /* how many channels a softmax has nobody says */
+            low = sk_b_softmax(&b, low, 1);
+        sk_value inner = sk_b_concat(&b, (sk_value[]){far, low}, 2, 1);
+        sk_value small = sk_b_unary(&b, SK_UNARY_RELU, conv(&b, x, 3, 6, 3, "small"));
+        sk_b_output(&b, conv(&b, sk_b_concat(&b, (sk_value[]){inner, far, small}, 3, 1), 19, 4, 3, "last"),
+                    "y");
+        assert_ok(b.status, &b.error);
+        assert_ok(sk_quantise_prepare(graph, &ready, &err), &err);
+        sk_graph_close(&graph);
+        memset(reach, 0, sizeof reach);
+        reach[output_of(ready, "far")] = 64;
+        reach[output_of(ready, "small")] = 4;
+        const double made = largest_weight(ready, "small", 2, -1),
+                     first = largest_weight(ready, "last", -1, 13),
+                     last = largest_weight(ready, "last", -1, 18),
+                     before_it = largest_weight(ready, "last", -1, 12);
+        compute(ready, before);
+        assert_ok(sk_quantise_equalise(ready, reach, NULL, &changed, &err), &err);
+        assert_int_equal(changed, !odd);
+        const double by = odd ? 1 : 16;
+        assert_true(largest_weight(ready, "small", 2, -1) == made * by);
+        assert_true(largest_weight(ready, "last", -1, 13) == first / by); /* behind 5 + 3 + 5 channels */
+        assert_true(largest_weight(ready, "last", -1, 18) == last / by);
+        assert_true(largest_weight(ready, "last", -1, 12) == before_it);
+        compute(ready, after);
+        assert_memory_equal(before, after, sizeof before);
+        sk_graph_close(&ready);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joined_values_reach_alike), cmocka_unit_test(channels_reach_alike),
-        cmocka_unit_test(joined_values_have_bounds), cmocka_unit_test(channels_have_bounds)};
+        cmocka_unit_test(joined_values_have_bounds), cmocka_unit_test(channels_have_bounds),
+        cmocka_unit_test(joints_of_joints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

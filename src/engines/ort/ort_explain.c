@@ -96,7 +96,7 @@ static int title_of(const char *library, char *out, size_t capacity)
         if (strncmp(library, libraries[i].begins, strlen(libraries[i].begins)) != 0)
             continue;
         snprintf(out, capacity, "%s %s%.*s", libraries[i].title, libraries[i].of_cuda ? "of CUDA " : "",
-                 number ? (int)strcspn(number + 4, ".") : 0, number ? number + 4 : "");
+                 number ? (int)strspn(number + 4, "0123456789") : 0, number ? number + 4 : "");
         return libraries[i].of_cuda && number ? atoi(number + 4) : 0;
     }
     return 0;
