@@ -25,8 +25,9 @@ static const sk_option options[] = {
      .help = "frames to find the ranges with, spread over the data; a quarter as many more are measured on"},
     {SK_CHOICE("precision", "P", "i8|mixed|fp8"), .fallback = "i8",
      .help =
-         "i8: every convolution that can be but those that hurt most, of 4 % of the work, by measurement; "
-         "mixed: of a quarter of the work; fp8: numbers with an exponent (e4m3), which runtime cuda computes "
+         "i8: every convolution that can be, but those that hurt most, as measured, stay in f32, 4 % of the "
+         "work at most; mixed: more of them, a quarter at most; fp8: numbers with an exponent (e4m3), which "
+         "runtime cuda computes "
          "in on GPUs of compute capability 8.9 and newer"},
     {SK_CHOICE("ranges", "HOW", "error|percentile|all"), .fallback = "error",
      .help =

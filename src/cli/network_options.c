@@ -48,10 +48,11 @@ sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int3
             continue;
         sk_quantised_text(&q, text);
         if (sk_args_given(args, "max-loss") && !(q.measured && q.loss.percent <= most))
-            return sk_fail(err, SK_ERR_MISMATCH,
-                           "%s: %s\n--max-loss allows %g %%; --precision mixed, more or better --data for "
-                           "'skitter quantize', or the model in f32 (%s) helps",
-                           models[i], text, most, q.source);
+            return sk_fail(
+                err, SK_ERR_MISMATCH,
+                "%s: refused by --max-loss %g: %s\n'skitter quantize' with --precision mixed, more or "
+                "better --data helps, or the model in f32 (%s)",
+                models[i], most, text, q.source);
         sk_cli_say("%s: %s", sk_path_name(models[i]), text);
     }
     return SK_OK;

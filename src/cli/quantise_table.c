@@ -50,6 +50,7 @@ void sk_cli_print_quantised(const char *output, const sk_quantize_report *r, boo
     if (r->truth_of[0] && r->truth[0].median_px >= 0)
         printf("keypoints' median distance %.2f px in f32, %.2f px in eight bits\n", r->truth[0].median_px,
                r->truth[1].median_px);
-    printf("correlation of the heads %.6f; the layer farthest off is %s, by %.2f %%\n", r->correlation,
-           r->n_rows ? r->rows[worst].name : "none", r->n_rows ? r->rows[worst].error * 100 : 0);
+    printf("lowest correlation of a head with f32 %.6f; the layer farthest off is %s, by %.2f %%\n",
+           r->correlation, r->n_rows ? r->rows[worst].name : "none",
+           r->n_rows ? r->rows[worst].error * 100 : 0);
 }

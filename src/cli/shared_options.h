@@ -30,7 +30,9 @@
 #define SK_CLI_OPTION_PRECISION                                                                              \
     {                                                                                                        \
         SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8|fp8"),                                             \
-            .help = "what to compute in; without it what the runtime usually does: f32, on GPUs f16"         \
+            .help =                                                                                          \
+                "what to compute in; without it what the runtime usually does: f32, on GPUs f16, a .skq "    \
+                "as it was made"                                                                             \
     }
 
 #define SK_CLI_OPTION_MAX_LOSS                                                                               \

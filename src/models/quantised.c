@@ -67,7 +67,9 @@ static sk_status read_text(const sk_config_value *root, const char *key, char *o
     return SK_OK;
 }
 
-static sk_status read_loss(const sk_config_value *root, const char *what, sk_loss *out, sk_error *err)
+/* Of one that was measured the percentage must be there: without it nothing may look like no loss at all. */
+static sk_status read_loss(const sk_config_value *root, const char *what, bool measured, sk_loss *out,
+                           sk_error *err)
 {
     const struct {
         const char *path;
@@ -82,7 +84,7 @@ static sk_status read_loss(const sk_config_value *root, const char *what, sk_los
     int64_t counts[4];
     static const char *const paths[4] = {"loss.frames", "loss.instances", "loss.lost", "loss.added"};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        *reals[i].to = sk_config_real_or(root, reals[i].path, 0);
+        *reals[i].to = sk_config_real_or(root, reals[i].path, measured && i == 0 ? NAN : 0);
         if (!isfinite(*reals[i].to) || *reals[i].to < 0)
             return sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is no number that can be", what,
                            reals[i].path);
@@ -163,7 +165,7 @@ sk_status sk_quantised_read(const char *json, size_t length, const char *what, s
         *counts[i].to = (int32_t)v;
     }
     out->measured = sk_config_bool_or(root, "measured", false);
-    SK_TRY_GOTO(read_loss(root, what, &out->loss, err));
+    SK_TRY_GOTO(read_loss(root, what, out->measured, &out->loss, err));
     status = read_reach(root, what, arena, out, err);
 done:
     sk_config_close(&config);

@@ -73,7 +73,7 @@ test_a_large_loss_is_told() {
 test_loss_is_told_and_limited() {
     run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/limited" --max-loss 100
     [ "$code" -eq 0 ] || grep -q "not known" <<<"$err" || fail "$err" || return 1
-    expect_in "m.skq: i8, loss" "$err" || return 1
+    expect_in "i8, loss" "$err" || return 1
     grep -q '"measured": true' "$work/m.json" || return 0
     run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/none" --max-loss 0
     grep -q '"percent": 0,' "$work/m.json" || { expect_code 1 && expect_in "--max-loss" "$err" || return 1; }

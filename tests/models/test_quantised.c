@@ -120,6 +120,9 @@ static void what_cannot_be_is_refused(void **state)
     } cases[] = {
         {"{", "not valid JSON"},
         {"{\"loss\":{\"percent\":-0.5}}", "'loss.percent' in its description is no number that can be"},
+        {"{\"measured\":true,\"loss\":{\"percent\":\"0\"}}",
+         "'loss.percent' in its description is no number that can be"},
+        {"{\"measured\":true}", "'loss.percent'"},
         {"{\"loss\":{\"box_px\":-1}}", "'loss.box_px'"},
         {"{\"loss\":{\"box_px_95\":-1}}", "'loss.box_px_95'"},
         {"{\"loss\":{\"keypoint_px\":-1}}", "'loss.keypoint_px'"},
