@@ -193,6 +193,8 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
     for (unsigned i = 0; i < decoder->format->nb_streams; i++)
         SK_TRY(check_pixels(uri, decoder->format->streams[i]->codecpar, most_pixels(settings), err));
     code = look_at_streams(decoder->format, most_pixels(settings));
+    if (code == AVERROR(ENOMEM))
+        return sk_fail_memory(err, decoder->format->nb_streams * sizeof(AVDictionary *));
     if (code < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: no stream could be understood: %s (damaged or cut off?)", uri,
                        sk_ffmpeg_text(code));
@@ -418,26 +420,23 @@ static bool gives_nv12(const sk_decoder *decoder, int format, int width, int hei
            (format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12);
 }
 
-bool sk_decoder_promises_nv12(sk_decoder *decoder, sk_frame *out)
+void sk_decoder_promise_nv12(sk_decoder *decoder, sk_frame *out)
 {
     const AVCodecContext *codec = decoder->codec;
     AVFrame *like;
     if (!gives_nv12(decoder, codec->pix_fmt, codec->width, codec->height) || !(like = sk_ff.av_frame_alloc()))
-        return false;
+        return;
     like->width = codec->width;
     like->height = codec->height;
     like->format = codec->pix_fmt;
     like->colorspace = codec->colorspace;
     like->color_range = codec->color_range;
     sk_colours_read_as(like, decoder->colours);
-    const bool agree =
-        codec->pix_fmt == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, like, sk_colours_set);
-    if (agree)
+    if (codec->pix_fmt == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, like, sk_colours_set))
         *out = (sk_frame){.format = SK_PIXEL_NV12,
                           .matrix = sk_colour_matrix_of((int)like->colorspace),
                           .full_range = like->color_range == AVCOL_RANGE_JPEG};
     sk_ff.av_frame_free(&like);
-    return agree;
 }
 
 /* Luma as it is; chroma planes together, where they are not already. */

@@ -74,7 +74,7 @@ void sk_decoder_count(sk_decoder *decoder); /* the packet it holds */
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
 /* Will frames come as NV12, as far as the file's head tells? Where that was asked for, and our conversion of it gives FFmpeg's
  * pixels (x86; FFmpeg's code for ARM rounds otherwise). `like` then gets format and colours; else it is left as it is. */
-bool sk_decoder_promises_nv12(sk_decoder *decoder, sk_frame *like);
+void sk_decoder_promise_nv12(sk_decoder *decoder, sk_frame *like);
 /* Will the decoder's frame stay on the device that decoded it? */
 bool sk_decoder_on_device(const sk_decoder *decoder);
 /* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is, and one of which

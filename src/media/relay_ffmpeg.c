@@ -70,10 +70,10 @@ static bool resets(const AVCodecParameters *video, const AVPacket *packet)
         } else {
             while (end - p > 4 && !(p[0] == 0 && p[1] == 0 && p[2] == 1))
                 p++;
+            if (end - p <= 4)
+                return false; /* no start code is left */
             p += 3;
         }
-        if (p >= end)
-            return false;
         const int32_t kind = hevc ? p[0] >> 1 & 63 : p[0] & 31;
         if (hevc ? kind == 19 || kind == 20 : kind == 5)
             return true;

@@ -128,8 +128,9 @@ void sk_tiff_paint(sk_tiff_canvas *c, const sk_tiff_page *p, const unsigned char
                 to[c->format == SK_PIXEL_BGR ? 2 - plane : plane] = to_byte(c, p, from);
             } else { /* a third of each plane's share, summed up as they come */
                 static const int share[3] = {4899, 9617, 1868};
-                int sum = (plane ? *to : 0) + ((to_byte(c, p, from) * share[plane] + (1 << 13)) >> 14);
-                *to = (uint8_t)(sum > 255 ? 255 : sum);
+                const int part =
+                    (to_byte(c, p, from) * share[plane] + (1 << 13)) >> 14; /* 76, 150, 29 at most */
+                *to = (uint8_t)((plane ? *to : 0) + part);
             }
         }
 }

@@ -251,6 +251,14 @@ static sk_status video_seek(sk_reader *base, int64_t frame, sk_error *err)
     return seek_forward(reader, err);
 }
 
+/* Seconds before the first frame that Matroska counts as part of the video: a part of a recording may begin late. */
+static double late_start(const video_reader *reader)
+{
+    const sk_decoder *d = &reader->decoder;
+    const bool counted = strstr(d->format->iformat->name, "matroska") && reader->start_pts > 0;
+    return counted ? (double)reader->start_pts * av_q2d(d->stream->time_base) : 0;
+}
+
 /* What the container promises, as far as it can be believed. */
 static void read_promise(video_reader *reader)
 {
@@ -266,11 +274,11 @@ static void read_promise(video_reader *reader)
     int hours, minutes;
     double seconds;
     if (tag && sscanf(tag->value, "%d:%d:%lf", &hours, &minutes, &seconds) == 3)
-        reader->seconds = hours * 3600.0 + minutes * 60.0 + seconds;
+        reader->seconds = hours * 3600.0 + minutes * 60.0 + seconds - late_start(reader);
     else if (d->stream->duration > 0)
         reader->seconds = (double)d->stream->duration * av_q2d(d->stream->time_base);
     else if (d->format->duration > 0 && d->format->nb_streams == 1)
-        reader->seconds = (double)d->format->duration / AV_TIME_BASE;
+        reader->seconds = (double)d->format->duration / AV_TIME_BASE - late_start(reader);
 }
 
 /* Frames that were promised and did not come, at the end of the file. Times are less exact than an index: where they are all
@@ -364,7 +372,6 @@ static sk_status end_relay(video_reader *reader, sk_error *err)
     sk_relay_close(&reader->relay);
     SK_TRY(rewind_file(reader, err));
     reader->rounds = reader->settings.loop - reader->relay_round;
-    begin_choice(reader);
     reader->skip_to = sk_frame_choice_next(&reader->choice, number);
     return SK_OK;
 }
@@ -475,8 +482,9 @@ static void fill_info(video_reader *reader)
     const bool exact = total > 0;
     if (!exact) {
         double seconds = d->stream->duration > 0 ? (double)d->stream->duration * av_q2d(d->stream->time_base)
-                         : d->format->duration > 0 ? (double)d->format->duration / AV_TIME_BASE
-                                                   : 0;
+                         : d->format->duration > 0
+                             ? (double)d->format->duration / AV_TIME_BASE - late_start(reader)
+                             : 0;
         total = seconds > 0 && info->rate > 0 ? (int64_t)(seconds * info->rate + 0.5) : -1;
     }
     count_frames(reader, total, exact);
@@ -484,7 +492,7 @@ static void fill_info(video_reader *reader)
     info->hwaccel = d->device_name;
     memcpy(reader->refused, d->refusal, sizeof reader->refused);
     info->hwaccel_refused = reader->refused;
-    (void)sk_decoder_promises_nv12(d, &reader->base.like);
+    sk_decoder_promise_nv12(d, &reader->base.like);
 }
 
 /* Whether a device decodes, and whether frames stay there, is known when the first one is decoded: until then FFmpeg may still

@@ -45,7 +45,8 @@ static sk_status create(const char *path, AVFormatContext *format, sk_error *err
     int code = sk_ffmpeg_create(&format->pb, path);
     if (code >= 0)
         return SK_OK;
-    return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
+    return sk_fail(err, code == AVERROR(ENOMEM) ? SK_ERR_MEMORY : SK_ERR_IO, "%s: cannot be written: %s",
+                   path, sk_ffmpeg_text(code));
 }
 
 /* FFmpeg writes behind its callers' backs: what failed last is found out here. */

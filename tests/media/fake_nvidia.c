@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for NVIDIA's driver and its decoder (libcuda.so.1 and, with VIDEO, libnvcuvid.so.1), so that FFmpeg's way through them is
- * walked on a machine without a GPU: "device" memory is the host's, and every picture decodes to one grey, by its bytes.
+ * walked on a machine without a GPU: "device" memory is the host's, and every picture decodes to a slope that begins with a grey by
+ * its bytes.
  * Somebody else has made the primary context already, with other flags than FFmpeg wants: as the cuda engine does. */
-#include <stddef.h>
+#include "fake_nvidia.h"
+
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+extern fake_nvidia fake_nvidia_state;
+fake_nvidia fake_nvidia_state = {.devices = 1, .engines = 3, .unused = (size_t)8 << 30};
+#define STATE fake_nvidia_state /* of the library that was loaded first */
+
+/* Functions that may be told to fail begin with this. */
+#define MAY_FAIL()                                                                                           \
+    if (STATE.fails && strcmp(STATE.fails, __func__) == 0)                                                   \
+    return STATE.error
 
 #define WORKS(name)                                                                                          \
     int name(void);                                                                                          \
@@ -17,14 +27,11 @@
 #ifdef VIDEO
 /* clang-format off */
 #define REST(F)                                                                                              \
-    F(cuvidCreateVideoParser)                                                                                \
-    F(cuvidCreateVideoSource)                                                                                \
-    F(cuvidCreateVideoSourceW)                                                                               \
-    F(cuvidCtxLock) F(cuvidCtxLockCreate) F(cuvidCtxLockDestroy) F(cuvidCtxUnlock)                           \
-        F(cuvidDestroyVideoParser) F(cuvidDestroyVideoSource) F(cuvidGetDecodeStatus)                        \
-            F(cuvidGetSourceAudioFormat) F(cuvidGetSourceVideoFormat) F(cuvidGetVideoSourceState)            \
-                F(cuvidParseVideoData) F(cuvidReconfigureDecoder) F(cuvidSetVideoSourceState)                \
-                    F(cuvidUnmapVideoFrame64)
+    F(cuvidCreateVideoParser) F(cuvidCreateVideoSource) F(cuvidCreateVideoSourceW) F(cuvidCtxLock)           \
+    F(cuvidCtxLockCreate) F(cuvidCtxLockDestroy) F(cuvidCtxUnlock) F(cuvidDestroyVideoParser)                \
+    F(cuvidDestroyVideoSource) F(cuvidGetDecodeStatus) F(cuvidGetSourceAudioFormat)                          \
+    F(cuvidGetSourceVideoFormat) F(cuvidGetVideoSourceState) F(cuvidParseVideoData)                          \
+    F(cuvidReconfigureDecoder) F(cuvidSetVideoSourceState) F(cuvidUnmapVideoFrame64)
 /* clang-format on */
 REST(WORKS)
 
@@ -49,8 +56,11 @@ typedef struct decoder {
 int cuvidGetDecoderCaps(caps *c);
 int cuvidGetDecoderCaps(caps *c)
 {
-    c->supported = 1;
-    c->engines = 3;
+    enum { H264 = 4, HEVC = 8, VP9 = 10, CHROMA_420 = 1 };
+    MAY_FAIL();
+    const int fewer = c->codec == H264 ? 0 : c->codec == HEVC ? 1 : c->codec == VP9 ? 2 : 99;
+    c->supported = fewer < 99 && c->chroma == CHROMA_420 && c->depth == 0;
+    c->engines = (unsigned char)(STATE.engines > fewer ? STATE.engines - fewer : 0);
     c->formats = 1;
     c->most_width = c->most_height = 4096;
     c->most_blocks = 65536;
@@ -87,7 +97,8 @@ int cuvidMapVideoFrame64(decoder *d, int index, uint64_t *address, unsigned *pit
 int cuvidMapVideoFrame64(decoder *d, int index, uint64_t *address, unsigned *pitch, void *how)
 {
     (void)how;
-    memset(d->picture, d->greys[index & 63], sizeof d->picture);
+    for (size_t i = 0; i < sizeof d->picture; i++)
+        d->picture[i] = (unsigned char)(d->greys[index & 63] + i % 512 / 2 + i / 512);
     *address = (uint64_t)(uintptr_t)d->picture;
     *pitch = 512;
     return 0;
@@ -95,35 +106,22 @@ int cuvidMapVideoFrame64(decoder *d, int index, uint64_t *address, unsigned *pit
 #else
 /* clang-format off */
 #define REST(F)                                                                                              \
-    F(cuArray3DCreate_v2)                                                                                    \
-    F(cuArrayDestroy)                                                                                        \
-    F(cuCtxCreate_v2)                                                                                        \
-    F(cuCtxDestroy_v2) F(cuCtxGetDevice) F(cuCtxPopCurrent_v2) F(cuCtxPushCurrent_v2) F(cuCtxSetLimit) F(    \
-        cuDestroyExternalMemory) F(cuDestroyExternalSemaphore) F(cuDeviceComputeCapability) F(cuDeviceGet)   \
-        F(cuDeviceGetUuid) F(cuDevicePrimaryCtxRelease) F(                           \
-            cuDevicePrimaryCtxReset) F(cuDevicePrimaryCtxSetFlags) F(cuEGLStreamConsumerDisconnect)          \
-            F(cuEGLStreamProducerConnect) F(cuEGLStreamProducerDisconnect) F(                                \
-                cuEGLStreamProducerPresentFrame) F(cuEGLStreamProducerReturnFrame) F(cuEventCreate)          \
-                F(cuEventDestroy_v2) F(cuEventQuery) F(cuEventRecord) F(cuEventSynchronize) F(               \
-                    cuExternalMemoryGetMappedBuffer) F(cuExternalMemoryGetMappedMipmappedArray)              \
-                    F(cuGLGetDevices_v2) F(cuGraphicsGLRegisterImage) F(cuGraphicsMapResources) F(           \
-                        cuGraphicsResourceGetMappedPointer_v2) F(cuGraphicsSubResourceGetMappedArray)        \
-                        F(cuGraphicsUnmapResources) F(cuGraphicsUnregisterResource) F(                       \
-                            cuImportExternalMemory) F(cuImportExternalSemaphore) F(cuInit) F(cuLaunchKernel) \
-                            F(cuLinkAddData) F(cuLinkComplete) F(cuLinkCreate) F(cuLinkDestroy)              \
-                                F(cuMemAllocManaged) F(cuMemcpy) F(cuMemcpyAsync) F(cuMemcpyDtoDAsync_v2)    \
-                                    F(cuMemcpyDtoD_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoH_v2)            \
-                                        F(cuMemcpyHtoDAsync_v2) F(cuMemcpyHtoD_v2) F(cuMemsetD8Async) F(     \
-                                            cuMipmappedArrayDestroy) F(cuMipmappedArrayGetLevel)             \
-                                            F(cuModuleGetFunction) F(cuModuleGetGlobal) F(cuModuleLoadData)  \
-                                                F(cuModuleUnload) F(cuSignalExternalSemaphoresAsync)         \
-                                                    F(cuStreamAddCallback) F(cuStreamCreate)                 \
-                                                        F(cuStreamDestroy_v2) F(cuStreamQuery)               \
-                                                            F(cuStreamSynchronize) F(cuTexObjectCreate)      \
-                                                                F(cuTexObjectDestroy)                        \
-                                                                    F(cuWaitExternalSemaphoresAsync)         \
-                                                                        F(cuDevicePrimaryCtxRelease_v2)      \
-                                                                            F(cuCtxGetCurrent)
+    F(cuArray3DCreate_v2) F(cuArrayDestroy) F(cuCtxCreate_v2) F(cuCtxDestroy_v2) F(cuCtxGetDevice)           \
+    F(cuCtxSetLimit) F(cuDestroyExternalMemory) F(cuDestroyExternalSemaphore) F(cuDeviceComputeCapability)   \
+    F(cuDeviceGet) F(cuDeviceGetUuid) F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset)                \
+    F(cuDevicePrimaryCtxSetFlags) F(cuEGLStreamConsumerDisconnect) F(cuEGLStreamProducerConnect)             \
+    F(cuEGLStreamProducerDisconnect) F(cuEGLStreamProducerPresentFrame) F(cuEGLStreamProducerReturnFrame)    \
+    F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventQuery) F(cuEventRecord) F(cuEventSynchronize)             \
+    F(cuExternalMemoryGetMappedBuffer) F(cuExternalMemoryGetMappedMipmappedArray) F(cuGLGetDevices_v2)       \
+    F(cuGraphicsGLRegisterImage) F(cuGraphicsMapResources) F(cuGraphicsResourceGetMappedPointer_v2)          \
+    F(cuGraphicsSubResourceGetMappedArray) F(cuGraphicsUnmapResources) F(cuGraphicsUnregisterResource)       \
+    F(cuImportExternalMemory) F(cuImportExternalSemaphore) F(cuLaunchKernel) F(cuLinkAddData)                \
+    F(cuLinkComplete) F(cuLinkCreate) F(cuLinkDestroy) F(cuMemAllocManaged) F(cuMemcpy) F(cuMemcpyAsync)     \
+    F(cuMemcpyDtoDAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoH_v2)                    \
+    F(cuMemcpyHtoDAsync_v2) F(cuMemcpyHtoD_v2) F(cuMemsetD8Async) F(cuMipmappedArrayDestroy)                 \
+    F(cuMipmappedArrayGetLevel) F(cuModuleGetFunction) F(cuModuleGetGlobal) F(cuModuleLoadData)              \
+    F(cuModuleUnload) F(cuSignalExternalSemaphoresAsync) F(cuStreamAddCallback) F(cuStreamQuery)             \
+    F(cuTexObjectCreate) F(cuTexObjectDestroy) F(cuWaitExternalSemaphoresAsync) F(cuCtxGetCurrent)
 /* clang-format on */
 REST(WORKS)
 
@@ -146,7 +144,8 @@ typedef struct copy_2d { /* CUDA_MEMCPY2D_v2 */
 int cuDeviceGetCount(int *count);
 int cuDeviceGetCount(int *count)
 {
-    *count = 1;
+    MAY_FAIL();
+    *count = STATE.devices;
     return 0;
 }
 
@@ -171,8 +170,69 @@ int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     static int it;
-    (void)device;
+    MAY_FAIL();
+    STATE.last_index = device;
+    __atomic_fetch_add(&STATE.contexts, 1, __ATOMIC_SEQ_CST);
     *context = &it;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    STATE.contexts -= device == STATE.last_index;
+    return 0;
+}
+
+int cuInit(unsigned flags);
+int cuInit(unsigned flags)
+{
+    MAY_FAIL();
+    return flags == 0 ? 0 : 1;
+}
+
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPushCurrent_v2(void *context)
+{
+    MAY_FAIL();
+    if (!context)
+        return 201;
+    __atomic_fetch_add(&STATE.pushed, 1, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+int cuCtxPopCurrent_v2(void **context);
+int cuCtxPopCurrent_v2(void **context)
+{
+    __atomic_fetch_sub(&STATE.pushed, 1, __ATOMIC_SEQ_CST);
+    *context = NULL;
+    return 0;
+}
+
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamCreate(void **stream, unsigned flags)
+{
+    enum { NON_BLOCKING = 1 };
+    MAY_FAIL();
+    *stream = malloc(1);
+    STATE.streams += flags == NON_BLOCKING;
+    return *stream ? 0 : 2;
+}
+
+int cuStreamDestroy_v2(void *stream);
+int cuStreamDestroy_v2(void *stream)
+{
+    free(stream);
+    STATE.streams--;
+    return 0;
+}
+
+int cuStreamSynchronize(void *stream);
+int cuStreamSynchronize(void *stream)
+{
+    (void)stream;
+    MAY_FAIL();
+    __atomic_fetch_add(&STATE.waits, 1, __ATOMIC_SEQ_CST);
     return 0;
 }
 
@@ -188,7 +248,9 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 int cuMemAlloc_v2(uintptr_t *address, size_t bytes);
 int cuMemAlloc_v2(uintptr_t *address, size_t bytes)
 {
+    MAY_FAIL();
     *address = (uintptr_t)malloc(bytes);
+    __atomic_fetch_add(&STATE.blocks, 1, __ATOMIC_SEQ_CST);
     return *address ? 0 : 2;
 }
 
@@ -204,6 +266,7 @@ int cuMemFree_v2(uintptr_t address);
 int cuMemFree_v2(uintptr_t address)
 {
     free((void *)address);
+    __atomic_fetch_sub(&STATE.blocks, 1, __ATOMIC_SEQ_CST);
     return 0;
 }
 
@@ -211,8 +274,12 @@ int cuMemcpy2DAsync_v2(const copy_2d *c, void *stream);
 int cuMemcpy2DAsync_v2(const copy_2d *c, void *stream)
 {
     (void)stream;
-    const char *from = c->from_kind == 1 ? c->from_host : (const char *)c->from_device;
-    char *to = c->to_kind == 1 ? c->to_host : (char *)c->to_device;
+    MAY_FAIL();
+    enum { HOST = 1, DEVICE = 2 };
+    if ((c->from_kind != HOST && c->from_kind != DEVICE) || (c->to_kind != HOST && c->to_kind != DEVICE))
+        return 1;
+    const char *from = c->from_kind == HOST ? c->from_host : (const char *)c->from_device;
+    char *to = c->to_kind == HOST ? c->to_host : (char *)c->to_device;
     for (size_t y = 0; y < c->height; y++)
         memcpy(to + (c->to_y + y) * c->to_pitch + c->to_x, from + (c->from_y + y) * c->from_pitch + c->from_x,
                c->width);
@@ -228,13 +295,16 @@ int cuMemcpy2D_v2(const copy_2d *c)
 int cuMemGetInfo_v2(size_t *unused, size_t *all);
 int cuMemGetInfo_v2(size_t *unused, size_t *all)
 {
-    *unused = *all = (size_t)8 << 30;
+    *unused = STATE.unused;
+    *all = (size_t)80 << 30;
+    MAY_FAIL();
     return 0;
 }
 
 int cuGetErrorString(int error, const char **text);
 int cuGetErrorString(int error, const char **text)
 {
+    MAY_FAIL();
     *text = error ? "something is wrong" : "no error";
     return 0;
 }

@@ -44,7 +44,8 @@ static void what_is_missing_is_told(void **state)
         {{{"ftyp", 16, 0, 16}, {"mdat", 33, 0, 32}}, true},   /* by one byte */
         {{{"ftyp", 16, 0, 16}, {"mdat", 32, 0, 32}}, true},   /* all there, but no index */
         {{{"ftyp", 16, 0, 16}, {"free", 24, 0, 24}, {"mdat", 32, 0, 32}}, true},
-        {{{"ftyp", 16, 0, 16}, {"mdat", 0, 0, 32}}, true},  /* up to the end */
+        {{{"ftyp", 16, 0, 16}, {"free", 8, 0, 8}, {"mdat", 32, 0, 32}}, true}, /* a box of nothing */
+        {{{"ftyp", 16, 0, 16}, {"mdat", 0, 0, 32}}, true},                     /* up to the end */
         {{{"ftyp", 16, 0, 16}, {"mdat", 1, 32, 32}}, true}, /* a long one, told by 64 bits */
         {{{"ftyp", 16, 0, 16}, {"mdat", 1, (uint64_t)5 << 32, 32}}, true},
         {{{"ftyp", 16, 0, 16}, {"mdat", 32, 0, 32}, {"moov", 24, 0, 24}}, false}, /* its index is empty */

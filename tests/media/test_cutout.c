@@ -42,6 +42,20 @@ static void boxes_get_a_margin_and_are_clipped(void **state)
     assert_int_equal(at(&crop, 0, 0)[1], 4 * 9);
     assert_true(sk_cutout_box(&frame, (double[]){-50, -50, 200, 200}, &crop));
     assert_true(crop.width == WIDTH && crop.height == HEIGHT && crop.data == frame.data);
+    /* 20.2 wide again: from 1.9 and 2.9, and back from the last but one */
+    assert_true(sk_cutout_box(&frame, (double[]){7, 8, 17, 18}, &crop));
+    assert_ptr_equal(crop.data, at(&frame, 1, 2));
+    assert_true(sk_cutout_box(&frame, (double[]){WIDTH - 16, HEIGHT - 17, WIDTH - 6, HEIGHT - 7}, &crop));
+    assert_int_equal(crop.data - frame.data + (crop.width - 1) * 3 + (crop.height - 1) * frame.stride,
+                     at(&frame, WIDTH - 2, HEIGHT - 3) - frame.data);
+    /* turned inside out by less than the margin: 0.31 pixels are left, from 29.85 to 30.15 */
+    assert_true(sk_cutout_box(&frame, (double[]){20, 24.75, 40, 15.25}, &crop));
+    assert_int_equal(crop.height, 1);
+    assert_ptr_equal(crop.data, at(&frame, 14, 19));
+    assert_true(sk_cutout_box(&frame, (double[]){34.75, 10, 25.25, 20}, &crop));
+    assert_int_equal(crop.width, 1);
+    assert_ptr_equal(crop.data, at(&frame, 29, 4));
+    assert_false(sk_cutout_box(&frame, (double[]){20, 25, 40, 15}, &crop));
     assert_false(sk_cutout_box(&frame, (double[]){100, 100, 110, 110}, &crop));
     assert_false(sk_cutout_box(&frame, (double[]){NAN, 1, 2, 3}, &crop));
     assert_false(sk_cutout_box(&frame, (double[]){0, 0, INFINITY, 3}, &crop));

@@ -61,6 +61,11 @@ static void others_are_rearranged(void **state)
     assert_int_equal(((uint16_t *)(void *)f.data)[0], 0xAB01);
     assert_ok(frame_of("nv21", 2, 2, 0, nv21, 6, false, &f, &err), &err);
     assert_memory_equal(f.data + 2 * f.stride, ((uint8_t[]){8, 9}), 2);
+    /* of an odd width every pair of the chroma's row is there, too */
+    const uint8_t odd[] = {1, 2, 3, 0, 4, 5, 6, 0, 9, 8, 7, 6};
+    assert_ok(frame_of("nv21", 3, 2, 4, odd, 12, false, &f, &err), &err);
+    assert_memory_equal(f.data + f.stride, ((uint8_t[]){4, 5, 6}), 3);
+    assert_memory_equal(f.data + 2 * f.stride, ((uint8_t[]){8, 9, 6, 7}), 4);
     assert_ok(frame_of("rgb16", 1, 1, 0, rgb16, 6, false, &f, &err), &err);
     assert_memory_equal(f.data, ((uint8_t[]){10, 20, 30}), 3);
     assert_ok(frame_of("rgb16", 1, 1, 0, rgb16, 6, true, &f, &err), &err);

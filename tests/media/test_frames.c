@@ -97,7 +97,8 @@ static void numbers_that_mean_nothing(void **state)
     } bad[] = {{0, -1, 0, "step is 0"},
                {0, -1, 0, "sk_source_defaults"},
                {0, -1, -2, "step is -2"},
-               {9, 4, 1, "first is 9 and last 4"}};
+               {9, 4, 1, "first is 9 and last 4"},
+               {1, 0, 1, "first is 1 and last 0"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
         sk_error err = {0};

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #ifdef SKITTER_HAVE_FFMPEG
+#include "media/library_ffmpeg.h"
 
 /* Sends the file to everybody who connects, without its length; after `most` connections it is gone. */
 typedef struct server {
     int socket, port, most;
     bool with_length;
+    bool late; /* nobody listens before somebody has asked for it */
     uint8_t *bytes;
     size_t length;
     pthread_t thread;
@@ -62,10 +64,12 @@ static void begin(server *s, const char *path, int most)
     s->most = most;
     s->socket = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(bind(s->socket, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(s->socket, 4), 0);
+    if (!s->late)
+        assert_int_equal(listen(s->socket, 4), 0);
     assert_int_equal(getsockname(s->socket, (struct sockaddr *)&at, &size), 0);
     s->port = ntohs(at.sin_port);
-    assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+    if (!s->late)
+        assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
 static void finish(server *s)
@@ -221,6 +225,83 @@ static void a_file_has_an_end(void **state)
     finish(&s);
 }
 
+static server *called; /* … by a reader who found nobody */
+static int waiting, joined;
+static void listen_late(void *cookie, sk_log_level level, const char *text)
+{
+    (void)cookie;
+    if (level != SK_LOG_WARN)
+        return;
+    joined += strstr(text, ": connected after 0.") && strstr(text, " s, at attempt 2");
+    if (!strstr(text, "Connection refused; trying again for 30 s"))
+        return;
+    waiting++;
+    if (listen(called->socket, 4) == 0)
+        (void)pthread_create(&called->thread, NULL, serve, called);
+}
+
+/* A server that starts after its reader. */
+static void waits_for_a_server(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    server s = {.late = true};
+    begin(&s, made_video("late.ts", 100, "-c:v mpeg2video -q:v 2 -g 5 -bf 0 -pix_fmt yuv420p"), 1);
+    char uri[100];
+    snprintf(uri, sizeof uri, "http://127.0.0.1:%d/late.ts", s.port);
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
+    sk_source_defaults(&settings);
+    settings.reconnect_seconds = 30;
+    called = &s;
+    sk_log_listener *listener = NULL;
+    assert_ok(sk_log_listen(SK_LOG_WARN, listen_late, NULL, &listener, &err), &err);
+    sk_source *source = NULL;
+    assert_ok(sk_source_open(uri, &settings, &source, &err), &err);
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_non_null(frame);
+    sk_source_release(source, frame);
+    sk_log_unlisten(&listener);
+    sk_source_close(&source);
+    finish(&s);
+    assert_int_equal(waiting, 1);
+    assert_int_equal(joined, 1);
+}
+
+static char options[400];
+static int (*set_option)(AVDictionary **, const char *, const char *, int);
+static int note_option(AVDictionary **all, const char *key, const char *value, int flags)
+{
+    if (strcmp(key, "rtsp_transport") == 0 || strcmp(key, "fflags") == 0)
+        snprintf(options + strlen(options), sizeof options - strlen(options), "%s=%s%d ", key, value, flags);
+    return set_option(all, key, value, flags);
+}
+
+/* RTSP first over TCP, which loses nothing, then over UDP; other streams are not asked. */
+static void how_streams_are_carried(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_source *source = NULL;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
+    sk_source_defaults(&settings);
+    settings.reconnect_seconds = 0;
+    if (sk_ffmpeg_load("a test", &err) != SK_OK)
+        skip();
+    set_option = sk_ff.av_dict_set;
+    sk_ff.av_dict_set = note_option;
+    const sk_status one = sk_source_open("rtsp://127.0.0.1:9/x", &settings, &source, &err);
+    char first[400];
+    snprintf(first, sizeof first, "%s", options);
+    options[0] = 0;
+    const sk_status other = sk_source_open("http://127.0.0.1:9/x", &settings, &source, &err);
+    sk_ff.av_dict_set = set_option;
+    assert_int_equal(one, SK_ERR_IO);
+    assert_int_equal(other, SK_ERR_IO);
+    assert_string_equal(first, "rtsp_transport=tcp0 fflags=nobuffer0 rtsp_transport=udp0 fflags=nobuffer0 ");
+    assert_string_equal(options, "fflags=nobuffer0 ");
+}
+
 static bool asked(void *context)
 {
     return ++*(int *)context > 20;
@@ -262,7 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_after_an_outage), cmocka_unit_test(frames_that_were_asked_for),
-        cmocka_unit_test(a_file_has_an_end), cmocka_unit_test(cameras_and_nobody)};
+        cmocka_unit_test(a_file_has_an_end),       cmocka_unit_test(waits_for_a_server),
+        cmocka_unit_test(how_streams_are_carried), cmocka_unit_test(cameras_and_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #else

@@ -113,6 +113,8 @@ static const show shows[] = {
     {"long trails", SK_DRAW_TRAILS, false, 1000, 0, 1, 0x731145434609d42c},
     {"no trails", SK_DRAW_TRAILS, false, 1, 0, 1, 0x7d06d672a6a49789},
     {"large", SK_DRAW_ALL, true, 30, 0, 2, 0x55b0b16ba3a75e07},
+    {"thin boxes", SK_DRAW_BOXES, false, 30, 0.6f, 2, 0x4fc9fc55fef1c354},
+    {"thick boxes of tracks", SK_DRAW_BOXES, true, 30, 3, 1, 0xdd9f11ffd736cadc},
 };
 
 /* Instances of every kind; some move from frame to frame, one is away for a while. */
@@ -198,6 +200,72 @@ static void overlays_are_known(void **state)
         sk_overlay_close(&overlay);
     }
     assert_true(same);
+}
+
+/* One size more for every 480 pixels of the shorter side; nothing else is drawn, and nothing else changes. */
+static void labels_grow_with_the_picture(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, height, scale;
+    } cases[] = {{479, 500, 1}, {500, 479, 1}, {480, 480, 2}, {480, 959, 2}, {959, 960, 2}, {960, 960, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int w = cases[i].width, h = cases[i].height, scale = cases[i].scale;
+        sk_overlay_settings settings;
+        sk_overlay *overlay = NULL;
+        sk_error err = {0};
+        sk_overlay_defaults(&settings);
+        settings.what = SK_DRAW_LABELS;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        sk_frame f = {.format = SK_PIXEL_GRAY, .width = w, .height = h, .stride = w};
+        f.data = sk_calloc((size_t)w, (size_t)h);
+        sk_found one = {.has = SK_HAS_BOX, .class_id = -1, .track_id = 12, .box = {100, 200, 300, 300}};
+        const sk_instances all = {.items = &one, .capacity = 1, .count = 1};
+        sk_overlay_draw(overlay, &f, &all);
+        int left = w, right = -1, top = h, bottom = -1;
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++)
+                if (f.data[y * w + x]) {
+                    left = x < left ? x : left, right = x > right ? x : right;
+                    top = y < top ? y : top, bottom = y;
+                }
+        assert_int_equal(left, 100);
+        assert_int_equal(bottom, 199);
+        assert_int_equal(right - left + 1, sk_draw_text_width(scale, "#12") + 2 * scale);
+        assert_int_equal(bottom - top + 1, sk_draw_text_height(scale) + 2 * scale);
+        sk_free(f.data);
+        sk_overlay_close(&overlay);
+    }
+}
+
+/* Without a track an animal has its class's colour, the first class, too; without either that of its place in the list. */
+static void colours_are_of_tracks_classes_and_places(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t track, class_id, colour;
+    } cases[] = {{5, 1, 5}, {0, 3, 0}, {-1, 4, 4}, {-1, 0, 0}, {-1, -1, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static uint8_t black[60 * 60 * 3];
+        sk_overlay_settings settings;
+        sk_overlay *overlay = NULL;
+        sk_error err = {0};
+        sk_overlay_defaults(&settings);
+        settings.what = SK_DRAW_BOXES, settings.line_width = 5;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        memset(black, 0, sizeof black);
+        sk_frame f = {.format = SK_PIXEL_RGB, .width = 60, .height = 60, .stride = 180, .data = black};
+        sk_found three[3] = {{.has = 0, .track_id = -1}, {.has = 0, .track_id = -1}};
+        three[2] = (sk_found){.has = SK_HAS_BOX,
+                              .class_id = cases[i].class_id,
+                              .track_id = cases[i].track,
+                              .box = {10, 10, 50, 50}};
+        const sk_instances all = {.items = three, .capacity = 3, .count = 3};
+        sk_overlay_draw(overlay, &f, &all);
+        const uint8_t *p = &black[30 * 180 + 10 * 3];
+        assert_int_equal(p[0] << 16 | p[1] << 8 | p[2], sk_draw_palette(cases[i].colour));
+        sk_overlay_close(&overlay);
+    }
 }
 
 static void what_is_drawn_has_names(void **state)
@@ -295,8 +363,12 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strokes_are_known),       cmocka_unit_test(overlays_are_known),
-        cmocka_unit_test(what_is_drawn_has_names), cmocka_unit_test(shrinking_takes_means),
+        cmocka_unit_test(strokes_are_known),
+        cmocka_unit_test(overlays_are_known),
+        cmocka_unit_test(labels_grow_with_the_picture),
+        cmocka_unit_test(colours_are_of_tracks_classes_and_places),
+        cmocka_unit_test(what_is_drawn_has_names),
+        cmocka_unit_test(shrinking_takes_means),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

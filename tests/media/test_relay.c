@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several decoders that take turns at one video: the same frames in the same order as of one, on a stand-in for NVIDIA's decoder
  * (fake_nvidia.c) whose pictures differ by the bytes they are decoded from. */
+#include "fake_nvidia.h"
 #include "support/test.h"
 
 #include "media/reader.h"
 #include "skitter/log.h"
 #include "skitter/source.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,15 +136,8 @@ static void closing_waits_for_nobody(void **state)
 
 int main(void)
 {
-    char path[512];
-    const char *const libraries[] = {"cuda", "nvcuvid"};
-    for (int i = 0; i < 2; i++) { /* found later by these names */
-        snprintf(path, sizeof path, "%s/tests/nvidia/lib%s.so.1", getenv("SKITTER_TEST_BUILD"), libraries[i]);
-        if (!dlopen(path, RTLD_NOW | RTLD_GLOBAL)) {
-            fprintf(stderr, "%s\n", dlerror());
-            return 1;
-        }
-    }
+    if (!fake_nvidia_load())
+        return 1;
     sk_log_listener *listener = NULL;
     if (sk_log_listen(SK_LOG_INFO, count_turns, NULL, &listener, NULL) != SK_OK)
         return 1;

@@ -98,6 +98,8 @@ static void packets_say_where_decoding_begins(void **state)
         {H264(.key = {0, 0, 1, 0x09, 7, 0, 0, 1, 0x65, 7}, .key_bytes = 10), true},
         {H264(.key = {0, 0, 1, 0x09, 7, 0, 0, 1, 0x61, 7}, .key_bytes = 10), false},
         {H264(.key = {9, 9, 9, 9, 9, 9, 9}, .key_bytes = 7), false},
+        {H264(.key = {9, 9, 9, 9, 9, 9, 0x65}, .key_bytes = 7), false}, /* no unit begins there */
+        {H264(.key = {0, 0, 1, 0x09, 7, 0, 0, 1, 0x65}, .key_bytes = 9), false},
         /* HEVC: 19 and 20 begin anew, 21 (a clean random access picture) does not */
         {HEVC(HEAD(hevc), .key = {0, 0, 0, 2, 19 << 1, 7}, .key_bytes = 6), true},
         {HEVC(HEAD(hevc), .key = {0, 0, 0, 2, 20 << 1, 7}, .key_bytes = 6), true},

@@ -201,6 +201,22 @@ static void a_camera_that_is_not_there_is_called_one(void **state)
 }
 #endif
 
+/* Who names a kind of address that is not read is told all that are. */
+static void kinds_of_addresses_are_named(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    assert_int_equal(sk_uri_refuse_scheme("gopher://x/y.mp4", &err), SK_ERR_NOT_FOUND);
+    assert_string_equal(
+        err.message,
+        "gopher://x/y.mp4: there is no such file, and no addresses beginning with gopher:// are read; "
+        "there are rtsp://, rtsps://, rtmp://, rtmps://, rtp://, udp://, tcp://, srt://, http://, "
+        "https://, ftp://");
+    static const char *const fine[] = {"a.mp4", "://x", "a b://x", "http://x", "SRT://x"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        assert_ok(sk_uri_refuse_scheme(fine[i], &err), &err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +224,7 @@ int main(void)
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(names_on_the_disk_are_files),
         cmocka_unit_test(playlists_are_not_followed),
+        cmocka_unit_test(kinds_of_addresses_are_named),
         cmocka_unit_test(a_camera_that_is_not_there_is_called_one),
 #endif
     };
