@@ -69,8 +69,6 @@ void sk_import_is_inf(sk_importer *m)
 
 void sk_import_binary(sk_importer *m)
 {
-    if (m->opset < 7 && sk_im_int(m, "broadcast", 0) != 0)
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "broadcasting by attribute (before opset 7) is not supported");
     sk_im_out(m, 0, sk_im_binary(m, (sk_binary)m->op->kind, sk_im_in(m, 0), sk_im_in(m, 1)));
 }
 

@@ -225,7 +225,6 @@ static void write_network(yolo_reader *y, yolo_module *sequence, layers *all)
         all->n = i + 1;
         sk_yolo_leave(y, mark);
     }
-    y->layer = -1;
 }
 
 static sk_status build(yolo_reader *y, yolo_module *sequence, sk_error *err)
@@ -290,7 +289,7 @@ static sk_status read_model(yolo_reader *y, sk_error *err)
 
 static sk_status read_checkpoint(sk_torch_file *file, const char *path, sk_model *model, sk_error *err)
 {
-    yolo_reader y = {.path = path, .file = file, .model = model, .layer = -1};
+    yolo_reader y = {.path = path, .file = file, .model = model};
     sk_status status = read_model(&y, err);
     sk_torch_file_close(&y.file);
     return status;

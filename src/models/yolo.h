@@ -33,7 +33,7 @@ typedef struct yolo_reader {
     sk_builder b;
     yolo_module *root; /* the DetectionModel (PoseModel …) object */
     yolo_module *head; /* the last layer */
-    int layer;         /* index of the layer being written, for errors; -1 outside */
+    int layer;         /* index of the layer being written, for errors */
     const char *layer_class;
     char scope[256]; /* "model.22.cv2.0" */
     int depth;

@@ -154,8 +154,6 @@ static bool read_window(yolo_reader *y, yolo_module *module, sk_window *window)
 bool sk_yolo_kernel_read(yolo_reader *y, yolo_module *conv, yolo_kernel *k)
 {
     *k = (yolo_kernel){0};
-    if (!sk_yolo_ok(y))
-        return false;
     const char *class_name = sk_pickle_class(conv, NULL),
                *mode = sk_pickle_text(sk_pickle_get(conv, "padding_mode"));
     if (!class_name || strcmp(class_name, "Conv2d") != 0) {
@@ -206,7 +204,7 @@ static bool ensure_bias(yolo_reader *y, yolo_kernel *k)
 bool sk_yolo_kernel_fold(yolo_reader *y, yolo_kernel *k, yolo_module *norm)
 {
     norm_lines lines;
-    if (!sk_yolo_ok(y) || !read_norm(y, norm, k->shape.dim[0], &lines))
+    if (!read_norm(y, norm, k->shape.dim[0], &lines))
         return false;
     bool done = ensure_bias(y, k);
     if (done) {
@@ -241,8 +239,6 @@ static bool mergeable(const yolo_kernel *k, const yolo_kernel *other, int64_t sh
 bool sk_yolo_kernel_merge(yolo_reader *y, yolo_kernel *k, const yolo_kernel *other)
 {
     int64_t shift[2];
-    if (!sk_yolo_ok(y))
-        return false;
     if (!mergeable(k, other, shift)) {
         sk_yolo_fail(y, SK_ERR_MISMATCH, "its parallel convolutions do not fit onto each other");
         return false;
@@ -272,8 +268,6 @@ bool sk_yolo_kernel_merge_identity(yolo_reader *y, yolo_kernel *k, yolo_module *
 {
     norm_lines lines;
     const sk_shape *s = &k->shape;
-    if (!sk_yolo_ok(y))
-        return false;
     if (s->dim[0] != s->dim[1] * k->groups || s->dim[2] % 2 == 0 || s->dim[3] % 2 == 0 ||
         k->window.stride[0] != 1 || k->window.stride[1] != 1) {
         sk_yolo_fail(y, SK_ERR_MISMATCH, "its identity branch does not fit onto the convolution");

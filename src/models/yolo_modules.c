@@ -15,8 +15,6 @@ sk_value sk_yolo_fail(yolo_reader *y, sk_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (y->layer < 0)
-        return sk_builder_fail(&y->b, code, "%s: %s", y->path, text);
     return sk_builder_fail(&y->b, code, "%s: layer %d (%s), at %s: %s", y->path, y->layer,
                            y->layer_class ? y->layer_class : "?", y->scope, text);
 }

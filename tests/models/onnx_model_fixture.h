@@ -21,7 +21,7 @@
 static const char *const classes[] = {"fly", "it's \\ a mouse\n"}, *const parts[] = {"head", "tail"};
 static const int32_t edges[][2] = {{0, 1}};
 
-static sk_value weights(sk_builder *b, int64_t out, int64_t in, int64_t kernel)
+static inline sk_value weights(sk_builder *b, int64_t out, int64_t in, int64_t kernel)
 {
     sk_shape shape = {.rank = 4, .dim = {out, in, kernel, kernel}};
     static float data[8192];
@@ -30,7 +30,8 @@ static sk_value weights(sk_builder *b, int64_t out, int64_t in, int64_t kernel)
     return sk_b_constant(b, "weight", SK_DTYPE_F32, &shape, data);
 }
 
-static sk_value conv(sk_builder *b, sk_value x, int out, int in, int kernel, int stride, const char *name)
+static inline sk_value conv(sk_builder *b, sk_value x, int out, int in, int kernel, int stride,
+                            const char *name)
 {
     sk_window w = {.kernel = {kernel, kernel}, .stride = {stride, stride}, .dilation = {1, 1}};
     return sk_b_conv(b, x, weights(b, out, in, kernel), SK_VALUE_NONE, &w, 1, name);
@@ -38,7 +39,7 @@ static sk_value conv(sk_builder *b, sk_value x, int out, int in, int kernel, int
 
 /* Two classes, two keypoints of two values, levels 8, 16, 32: boxes as xywh in pixels, sigmoid scores, raw
  * points. */
-static void build_yolo(sk_builder *b)
+static inline void build_yolo(sk_builder *b)
 {
     sk_shape open = {.rank = 4, .dim = {-1, 3, -1, -1}};
     sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &open), level[3], heads[3], map[3], grid[2], part[3],
@@ -110,7 +111,7 @@ static sk_model *make_model(void (*build)(sk_builder *))
     return m;
 }
 
-static sk_model *make_yolo(void)
+static inline sk_model *make_yolo(void)
 {
     sk_model *m = make_model(build_yolo);
     m->format = SK_FORMAT_ULTRALYTICS;

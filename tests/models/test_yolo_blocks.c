@@ -150,7 +150,57 @@ static const char *const blocks[] = {
     "Attention{num_heads=2 key_dim=2 head_dim=4097}", "AAttn{num_heads=1 head_dim=1 area=0}",
     "AAttn{num_heads=1 head_dim=1 area=1024}", "AAttn{num_heads=1 head_dim=1 area=1025}",
     "AAttn{num_heads=0 head_dim=1}", "AAttn{num_heads=4096 head_dim=4096}",
-    "AAttn{num_heads=4097 head_dim=1}", "AAttn{num_heads=1 head_dim=0}", "AAttn{num_heads=1 head_dim=4097}"};
+    "AAttn{num_heads=4097 head_dim=1}", "AAttn{num_heads=1 head_dim=0}", "AAttn{num_heads=1 head_dim=4097}",
+    "Attention{key_dim=1 head_dim=1}", "Attention{num_heads=1 head_dim=1}",
+    "Attention{num_heads=1 key_dim=1}", "AAttn{head_dim=1}", "AAttn{num_heads=1}",
+    /* windows at their bounds, each side for itself: those that are taken have no weights */
+    "Conv2d{kernel_size=(1,1024) stride=(1024,1) padding=(0,1024) dilation=(1,1024)}",
+    "Conv2d{kernel_size=(1024,1) stride=(1,1024) padding=(1024,0) dilation=(1024,1)}",
+    "Conv2d{kernel_size=(1,1025) stride=1 padding=0}", "Conv2d{kernel_size=(1025,1) stride=1 padding=0}",
+    "Conv2d{kernel_size=(0,1) stride=1 padding=0}", "Conv2d{kernel_size=(1,0) stride=1 padding=0}",
+    "Conv2d{kernel_size=1 stride=(0,1) padding=0}", "Conv2d{kernel_size=1 stride=(1,0) padding=0}",
+    "Conv2d{kernel_size=1 stride=(1025,1) padding=0}", "Conv2d{kernel_size=1 stride=(1,1025) padding=0}",
+    "Conv2d{kernel_size=1 stride=1 padding=(-1,0)}", "Conv2d{kernel_size=1 stride=1 padding=(0,-1)}",
+    "Conv2d{kernel_size=1 stride=1 padding=(0,1025)}",
+    "Conv2d{kernel_size=1 stride=1 padding=0 dilation=(0,1)}",
+    "Conv2d{kernel_size=1 stride=1 padding=0 dilation=(1,0)}",
+    "Conv2d{kernel_size=1 stride=1 padding=0 dilation=(1025,1)}",
+    "Conv2d{kernel_size=1 stride=1 padding=0 dilation='1'}", "Conv2d{kernel_size=1 padding=0}",
+    "Conv2d{stride=1 padding=0}", "Conv2d(8,8,3){stride=(2,1) dilation=(1,2)}",
+    "MaxPool2d{kernel_size=0 stride=1}", "MaxPool2d{kernel_size=(3,0) stride=1}",
+    "MaxPool2d{kernel_size=(1025,3) stride=1}", "MaxPool2d{kernel_size=3 stride=(1,0)}",
+    "MaxPool2d{kernel_size=3 stride=(1025,1)}", "MaxPool2d{kernel_size=3 stride=1 padding=(1,2)}",
+    "MaxPool2d{kernel_size=3 stride=1 padding=(1,-1)}", "MaxPool2d{kernel_size=3 stride=1 dilation=(1,2)}",
+    "MaxPool2d{kernel_size=3 stride=1 dilation=0}",
+    /* weights that are not what the module says */
+    "Conv2d(8,8,3){groups=0}", "Conv2d(8,8,3){groups=2}", "Conv2d(8,8,3){groups=65537}", "Conv2d(8,6,1,1,4)",
+    "Conv2d(8,8,3){in_channels=9}", "Conv2d(8,8,3){out_channels=9}", "Conv2d(8,8,3){kernel_size=(3,5)}",
+    "Conv2d(8,8,3){kernel_size=(5,3)}", "Transposed(8,8,2,2){groups=0}", "Transposed(8,8,2,2){groups=3}",
+    "Transposed(8,8,2,2){groups=65537}", "Transposed(8,8,2,2){out_channels=9}",
+    "Transposed(8,8,2,2){kernel_size=(2,3)}", "Transposed(8,8,2,2){kernel_size=(3,2)}",
+    "Transposed(8,8,2,2){output_padding=(0,-1)}", "Transposed(8,8,2,2){output_padding=(0,1025)}",
+    /* a norm that divides by nothing, or by less */
+    "Conv{conv:Conv2d(8,8,1) bn:BatchNorm2d(8){eps=-5.0} act:SiLU}",
+    "ConvTranspose{conv_transpose:Transposed(8,8,2,2) bn:BatchNorm2d(8){eps=-5.0} act:SiLU}",
+    "RepConv{conv1:Conv(8,8,3) conv2:Conv(8,8,1) bn:BatchNorm2d(8){eps=-5.0} act:SiLU}",
+    "RepConv{conv1:Conv(8,8,3) conv2:Conv(8,8,1) bn:BatchNorm2d(7) act:SiLU}",
+    /* parallel convolutions that do not fit onto each other in one direction alone */
+    "Conv2{conv:Conv2d(8,8,3){stride=(1,2)} cv2:Conv2d(8,8,1) act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3){dilation=(1,2)} cv2:Conv2d(8,8,1) act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3) cv2:Conv2d(8,8,1){dilation=(2,1)} act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3) cv2:Conv2d(8,8,1){padding=(0,1)} act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3) cv2:Conv2d(8,8,3) act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3,1,2) cv2:Conv2d(4,8,1) act:SiLU}",
+    "Conv2{conv:Conv2d(8,8,3) cv2:Conv2d(8,8,1){groups=0} act:SiLU}",
+    "RepConv{conv1:Conv{conv:Conv2d(8,8,3){stride=(1,2)} act:SiLU} "
+    "conv2:Conv{conv:Conv2d(8,8,1){stride=(1,2)} "
+    "act:SiLU} bn:BatchNorm2d(8) act:SiLU}",
+    "RepConv{conv1:Conv{conv:Conv2d(8,8,3){stride=(2,1)} act:SiLU} "
+    "conv2:Conv{conv:Conv2d(8,8,1){stride=(2,1)} "
+    "act:SiLU} bn:BatchNorm2d(8) act:SiLU}",
+    "RepConv{conv1:Conv(8,8,3) conv2:Conv(8,8,2) act:SiLU}",
+    "RepConv{conv1:Mystery{} conv2:Conv(8,8,1) act:SiLU}", "Sequential{0:Conv2d}",
+    "C2f{cv1:Conv(8,8,1) cv2:Conv(12,8,1) m:ModuleList{0:Mystery{}}}"};
 
 /* --- what became of it --- */
 

@@ -341,8 +341,9 @@ static void branches(writer *w, const char *prefix, int reg_max)
     snprintf(name, sizeof name, "%scv3", prefix);
     branch(w, name, 16, 8, w->f->only_class ? 1 : 2);
     snprintf(name, sizeof name, "%scv4", prefix);
-    if (is(w, "Pose") || is(w, "OBB") || is(w, "OBB26") || is(w, "Segment"))
-        branch(w, name, 16, 4, is(w, "Pose") ? pose : is(w, "Segment") ? 5 : 1);
+    const bool masks = is(w, "Segment") || is(w, "Segment26");
+    if (is(w, "Pose") || is(w, "OBB") || is(w, "OBB26") || masks)
+        branch(w, name, 16, 4, is(w, "Pose") ? pose : masks ? 5 : 1);
     if (is(w, "Pose26")) {
         branch(w, name, 16, 4, 0);
         snprintf(name, sizeof name, "%scv4_kpts", prefix);
@@ -355,8 +356,10 @@ static void proto(writer *w)
     size_t mark, part;
     if (!child(w, "proto", &mark))
         return;
-    begin(w, "ultralytics.nn.modules.block", "Proto");
+    begin(w, "ultralytics.nn.modules.block", is(w, "Segment26") ? "Proto26" : "Proto");
     section(w, "_modules");
+    if (is(w, "Segment26"))
+        conv(w, "feat_fuse", 16, 16, 3);
     conv(w, "cv1", 16, 4, 3);
     if (child(w, "upsample", &part)) {
         begin(w, "torch.nn.modules.conv", "ConvTranspose2d");
@@ -413,7 +416,7 @@ static void head_layer(writer *w, int index)
         return;
     }
     int reg_max = w->f->reg_max ? w->f->reg_max : 4;
-    bool twice = is(w, "v10Detect") || is(w, "Pose26") || is(w, "OBB26");
+    bool twice = is(w, "v10Detect") || is(w, "Pose26") || is(w, "OBB26") || is(w, "Segment26");
     begin(w, "ultralytics.nn.modules.head", w->f->head ? w->f->head : "Detect");
     section(w, "_modules");
     branches(w, "", reg_max);
@@ -434,7 +437,7 @@ static void head_layer(writer *w, int index)
         }
         leave(w, mark);
     }
-    if (is(w, "Segment"))
+    if (is(w, "Segment") || is(w, "Segment26"))
         proto(w);
     tw_dict_end(w->p);
     integer(w, "nc", w->f->only_class ? 1 : 2);
@@ -537,6 +540,39 @@ static void model(writer *w)
     tw_object_end(w->p);
 }
 
+/* A value of each kind, and some that are no facts. */
+static void more_of_the_training(writer *w)
+{
+    integer(w, "epoch", w->f->epoch);
+    tw_text(w->p, "best_fitness");
+    tw_real(w->p, 0.625);
+    tw_text(w->p, "docs");
+    tw_bool(w->p, true);
+    tw_text(w->p, "license");
+    tw_bool(w->p, false);
+    tw_text(w->p, "git");
+    tw_dict_begin(w->p);
+    tw_text(w->p, "branch");
+    tw_text(w->p, "main");
+    tw_text(w->p, "commit");
+    tw_text(w->p, ""); /* says nothing */
+    tw_dict_end(w->p);
+}
+
+static void more_arguments(writer *w)
+{
+    static const int64_t nine[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    tw_text(w->p, "batch");
+    tw_ints(w->p, nine, 3);
+    tw_text(w->p, "model");
+    tw_ints(w->p, nine, 8);
+    tw_text(w->p, "optimizer");
+    tw_ints(w->p, nine, 9); /* too many to be read by anybody */
+    tw_text(w->p, "task");
+    tw_list_begin(w->p); /* none */
+    tw_list_end(w->p);
+}
+
 void yolo_write(const yolo_fixture *fixture, tw_pickle *p)
 {
     writer w = {.f = fixture, .p = p, .seed = 7, .gain = 1};
@@ -557,9 +593,13 @@ void yolo_write(const yolo_fixture *fixture, tw_pickle *p)
         tw_dict_begin(p);
         integer(&w, "imgsz", fixture->imgsz ? fixture->imgsz : 100);
         integer(&w, "epochs", 5);
+        if (fixture->epoch)
+            more_arguments(&w);
         tw_text(p, "data");
         tw_text(p, "mice.yaml");
         tw_dict_end(p);
+        if (fixture->epoch)
+            more_of_the_training(&w);
         tw_dict_end(p);
     }
     tw_stop(p);

@@ -9,7 +9,7 @@
 
 typedef struct yolo_fixture {
     const char *head;         /* "Detect" (default), "Pose", "OBB", "Segment", "v10Detect", "Pose26", "OBB26",
-                         "Classify" */
+                         "Segment26", "Classify" */
     bool flat_paths;          /* classes as ultralytics.nn.modules.Conv, as old files have them */
     bool in_ema;              /* the model under 'ema', 'model' None */
     bool bare;                /* the model object alone, no dictionary */
@@ -30,6 +30,7 @@ typedef struct yolo_fixture {
     bool named_keypoints;     /* "a", "b", … in a list; by class where it is plain_dicts */
     const int64_t (*skeleton)[2]; /* … and these pairs of them */
     int n_skeleton;
+    int64_t epoch;          /* where it is not 0, more is said of the training: test_yolo_facts.c */
     float stride;           /* that the head says it has; default 2 */
     const char *block;      /* layer 2 in words (module_writer.h), in place of the C2f; 8 channels go in */
     const char *next_block; /* layer 3 in words, in place of the SPPF, 8 channels come out … */
