@@ -278,9 +278,6 @@ static sk_status write_config(const sk_server *server, const sk_wish *wish, cons
     sk_json_close(&j);
     sk_json_close(&j);
     sk_status status = sk_json_end(&j, err);
-    sk_text_append(&text, "\n");
-    if (status == SK_OK)
-        status = sk_text_status(&text, err);
     if (status == SK_OK)
         status = sk_file_replace(path, sk_text_get(&text), text.length, err);
     sk_text_free(&text);

@@ -50,7 +50,7 @@ static sk_status add(listing *l, int folder, const char *name, sk_error *err)
     *e = (entry){.folder = S_ISDIR(s.st_mode),
                  .readable = faccessat(folder, name, R_OK, 0) == 0,
                  .bytes = (int64_t)s.st_size,
-                 .modified_ms = (int64_t)s.st_mtim.tv_sec * 1000 + s.st_mtim.tv_nsec / 1000000};
+                 .modified_ms = (int64_t)s.st_mtim.tv_sec * 1000}; /* told to the second */
     e->name = sk_strdup(name);
     if (!e->name)
         return sk_fail_memory(err, strlen(name));

@@ -82,8 +82,8 @@ static sk_status write_words(const sk_server *server, const sk_wish *wish, int64
 
 /* --- what predict said --- */
 
-/* The last event of this kind, or null; the caller closes *config. */
-static const sk_config_value *last_event(const sk_text *events, const char *kind, sk_config **config)
+/* The event of this kind, or null; the caller closes *config. */
+static const sk_config_value *find_event(const sk_text *events, const char *kind, sk_config **config)
 {
     const sk_config_value *found = NULL;
     *config = NULL;
@@ -179,7 +179,7 @@ static sk_status reply_line(const sk_program_answer *answer, const sk_region *re
     SK_TRY(sk_config_open_json(sk_text_get(&answer->out), strcspn(sk_text_get(&answer->out), "\n"),
                                "the answer", &line, err));
     const sk_config_value *root = sk_config_root(line), *found = sk_config_get(root, "instances");
-    const sk_config_value *result = last_event(&answer->events, "result", &event);
+    const sk_config_value *result = find_event(&answer->events, "result", &event);
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
     sk_json_key_int(&j, "frame", sk_config_int_or(root, "frame", frame));
@@ -205,7 +205,7 @@ static sk_status reply_line(const sk_program_answer *answer, const sk_region *re
 static sk_status failure(const sk_program_answer *answer, sk_error *err)
 {
     sk_config *event = NULL;
-    const sk_config_value *end = last_event(&answer->events, "end", &event);
+    const sk_config_value *end = find_event(&answer->events, "end", &event);
     const char *message = sk_config_text(sk_config_get(end, "message"));
     const int64_t code = sk_config_int_or(end, "status", SK_ERR_RUNTIME);
     const bool told = message && code > SK_OK && code <= SK_ERR_INCOMPLETE;
@@ -300,21 +300,29 @@ static sk_status find_background(const char *source, const char *topic, int64_t 
     sk_source *whole = NULL, *one = NULL;
     const sk_frame *frame = NULL;
     sk_status status;
-    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT, only;
     sk_source_defaults(&media);
     media.topic = topic;
     SK_TRY_GOTO(sk_source_open(source, &media, &whole, err));
-    const sk_source_info info = sk_source_info_of(whole);
-    const sk_finder_source from = {source, &media, &info, -1};
-    SK_TRY_GOTO(finder->finder.begin(finder->finder.context, &from, err));
-    media.first = n;
-    media.last = n + 1;
-    SK_TRY_GOTO(sk_source_open(source, &media, &one, err));
+    sk_source_info info = sk_source_info_of(whole);
+    only = media;
+    only.first = n;
+    only.last = n + 1;
+    SK_TRY_GOTO(sk_source_open(source, &only, &one, err));
     SK_TRY_GOTO(sk_source_next(one, &frame, err));
-    status = frame ? finder->finder.find(finder->finder.context, frame, found, err)
-                   : sk_fail(err, SK_ERR_NOT_FOUND, "the video has no frame %lld", (long long)n);
-    if (frame)
-        sk_source_release(one, frame);
+    if (!frame) {
+        status = sk_fail(err, SK_ERR_NOT_FOUND, "the video has no frame %lld", (long long)n);
+        goto done;
+    }
+    if (info.width <= 0 || info.height <= 0) { /* pictures have a size each: as a run does, by this one */
+        info.width = frame->width;
+        info.height = frame->height;
+    }
+    const sk_finder_source from = {source, &media, &info, -1};
+    status = finder->finder.begin(finder->finder.context, &from, err);
+    if (status == SK_OK)
+        status = finder->finder.find(finder->finder.context, frame, found, err);
+    sk_source_release(one, frame);
 done:
     sk_source_close(&one);
     sk_source_close(&whole);

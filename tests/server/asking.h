@@ -28,6 +28,12 @@ static inline const char *place(const char *name)
     return path;
 }
 
+static inline void put(const char *name, const char *text)
+{
+    sk_error err = {0};
+    assert_ok(sk_file_replace(place(name), text, strlen(text), &err), &err);
+}
+
 static inline int open_asked(void **state)
 {
     sk_error err = {0};
@@ -63,7 +69,9 @@ typedef struct asking {
     bool strange; /* no token is added */
 } asking;
 
-static size_t asked_bytes; /* of the last reply's body */
+/* Of the last reply: */
+static size_t asked_bytes;                     /* the body's */
+static char asked_type[64], asked_header[300]; /* its kind, and the first of its own headers, "Name: value" */
 
 /* A file that is sent, as far as a test wants it. */
 static inline char *read_sent(int file)
@@ -106,6 +114,9 @@ static inline int ask(asking a, char **text)
     else if (text)
         *text = sk_strdup(reply.bytes ? (const char *)reply.bytes : sk_text_get(&reply.text));
     const int code = reply.code;
+    snprintf(asked_type, sizeof asked_type, "%s", reply.type ? reply.type : "");
+    snprintf(asked_header, sizeof asked_header, "%s: %s", reply.n_headers ? reply.headers[0].name : "",
+             reply.n_headers ? reply.headers[0].value : "");
     sk_request_free(&r);
     sk_reply_free(&reply);
     return code;

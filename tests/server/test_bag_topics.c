@@ -9,18 +9,20 @@
 static void write_bag(const char *path)
 {
     static uint8_t pixels[32 * 24 * 3];
-    static const char *const names[] = {"/left/image_raw", "/right/image_raw"};
+    static const char *const names[] = {"/left/image_raw", "/right/image_raw", "/one/image_raw",
+                                        "/none/image_raw"};
+    static const int images[] = {5, 3, 1, 0};
     sk_error err = {0};
     sk_bag_writer *writer = NULL;
     sk_cdr_writer cdr = {0};
-    size_t topics[2];
+    size_t topics[4];
     assert_ok(sk_bag_writer_open(path, SK_BAG_MCAP, &writer, &err), &err);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 4; k++)
         assert_ok(sk_bag_writer_topic(writer, names[k], sk_msg_type_find("sensor_msgs/msg/Image"), &topics[k],
                                       &err),
                   &err);
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 2 && (k == 0 || i < 3); k++) {
+        for (int k = 0; k < 4 && i < images[k]; k++) {
             memset(pixels, k ? 250 : 5, sizeof pixels);
             const sk_msg_image image = {
                 .header = {sk_msg_time_of(1700000000000000000 + i), sk_msg_text_of("eye")},
@@ -53,8 +55,10 @@ static void topics_are_offered(void **state)
     write_bag(place("top/two.mcap"));
     contains("/api/v1/probe?path=two.mcap", 200, "\"frames\":5");
     contains("/api/v1/probe?path=two.mcap", 200, "\"topic\":\"/left/image_raw\"");
-    contains("/api/v1/probe?path=two.mcap", 200,
-             "{\"name\":\"/right/image_raw\",\"type\":\"sensor_msgs/msg/Image\",\"images\":3}");
+    contains("/api/v1/probe?path=two.mcap", 200, /* not one without images */
+             "\"topics\":[{\"name\":\"/left/image_raw\",\"type\":\"sensor_msgs/msg/Image\",\"images\":5},"
+             "{\"name\":\"/one/image_raw\",\"type\":\"sensor_msgs/msg/Image\",\"images\":1},"
+             "{\"name\":\"/right/image_raw\",\"type\":\"sensor_msgs/msg/Image\",\"images\":3}]");
     contains("/api/v1/probe?path=two.mcap&topic=/right/image_raw", 200, "\"frames\":3");
     contains("/api/v1/probe?path=two.mcap&topic=/none", 404, "/left/image_raw");
 }

@@ -5,12 +5,6 @@
 
 #include "formats/config.h"
 
-static void put_file(const char *name, const char *text)
-{
-    sk_error err = {0};
-    assert_ok(sk_file_replace(place(name), text, strlen(text), &err), &err);
-}
-
 static void expect(const char *text, const char *part)
 {
     if (!strstr(text, part))
@@ -36,9 +30,9 @@ static void test_of_hydra_suite(void **state)
 {
     (void)state;
     char json[4096], *text = NULL;
-    put_file("top/a.mp4", "x");
-    put_file("top/boxes.pt", "x");
-    put_file("outside/pose.pt", "x");
+    put("top/a.mp4", "x");
+    put("top/boxes.pt", "x");
+    put("outside/pose.pt", "x");
     snprintf(json, sizeof json,
              "{\"file_path\":\"%s\",\"yolo_obb_direct_model_path\":\"boxes.pt\",\"enable_pose_extractor\":"
              "true,\"pose_model_dir\":\"%s\","
@@ -48,7 +42,7 @@ static void test_of_hydra_suite(void **state)
              "\"mode\":\"include\"},"
              "{\"type\":\"polygon\",\"params\":[[1,2],[30,2],[30,40.5]],\"mode\":\"exclude\"}]}",
              place("top/a.mp4"), place("outside/pose.pt"));
-    put_file("top/hydra.json", json);
+    put("top/hydra.json", json);
     assert_int_equal(load("top/hydra.json", &text), 200);
     expect(text, "\"whole\":false");
     expect(text, "a.mp4\"]");
@@ -62,7 +56,7 @@ static void test_of_hydra_suite(void **state)
     assert_null(strstr(strstr(text, "\"model\":["), "outside/pose.pt\"]"));
     sk_free(text);
     assert_int_equal(load("outside/none.json", NULL), 403);
-    put_file("top/broken.json", "{\"gate\":");
+    put("top/broken.json", "{\"gate\":");
     assert_int_equal(load("top/broken.json", NULL), 422);
 }
 
@@ -70,8 +64,8 @@ static void test_saved_and_read_again(void **state)
 {
     (void)state;
     char settings[2048], *text = NULL;
-    put_file("top/a.mp4", "x");
-    put_file("top/boxes.pt", "x");
+    put("top/a.mp4", "x");
+    put("top/boxes.pt", "x");
     snprintf(settings, sizeof settings,
              "{\"source\":[\"%s\"],\"model\":[\"%s\"],\"conf\":0.25,\"online\":true,\"frames\":\"0:20\","
              "\"roi\":[\"1,2,3,4\"],"
@@ -90,7 +84,7 @@ static void test_saved_and_read_again(void **state)
     sk_free(text);
     assert_int_not_equal(save("top/mine.json", settings, false, NULL), 200); /* asked for, it is replaced: */
     assert_int_equal(save("top/mine.json", settings, true, NULL), 200);
-    put_file("top/run.json", "{\"state\":\"finished\"}");
+    put("top/run.json", "{\"state\":\"finished\"}");
     assert_int_not_equal(save("top/run.json", settings, true, NULL), 200); /* no other file is */
     assert_int_not_equal(save("top/mine.txt", settings, false, NULL), 200);
     assert_int_equal(save("outside/mine.json", settings, false, NULL), 403);
@@ -105,14 +99,14 @@ static void test_no_way_out(void **state)
     (void)state;
     char body[4096], json[1024], *text = NULL;
     static const char *const wishes[] = {"", ",\"detector\":\"background\""};
-    put_file("top/a.mp4", "x");
-    put_file("outside/pose.pt", "x");
+    put("top/a.mp4", "x");
+    put("outside/pose.pt", "x");
     snprintf(json, sizeof json,
              "{\"yolo_obb_direct_model_path\":\"%s\",\"max_targets\":3,\"fps\":30,\"reference_body_size\":9}",
              place("outside/pose.pt"));
-    put_file("top/theirs.json", json);
+    put("top/theirs.json", json);
     snprintf(json, sizeof json, "{\"run\":{\"roi-mask\":\"%s\"}}", place("outside/pose.pt"));
-    put_file("top/ours.json", json);
+    put("top/ours.json", json);
     for (int i = 0; i < 4; i++) {
         snprintf(body, sizeof body,
                  "{\"command\":\"track\",\"settings\":{\"source\":[\"%s\"],\"config\":\"%s\"%s}}",
@@ -128,12 +122,153 @@ static void test_no_way_out(void **state)
     sk_free(text);
 }
 
+/* The answer's part from "settings" on, with the test's folder as @. */
+static void must_load(const char *name, const char *wanted)
+{
+    char *text = NULL;
+    sk_text told = {0};
+    const size_t n = strlen(test_folder());
+    assert_int_equal(load(name, &text), 200);
+    const char *at = strstr(text, "\"whole\"");
+    for (; *at && *at != '\n'; at++)
+        if (strncmp(at, test_folder(), n) == 0) {
+            sk_text_append(&told, "@");
+            at += n - 1;
+        } else {
+            sk_text_append_bytes(&told, at, 1);
+        }
+    if (strcmp(sk_text_get(&told), wanted) != 0)
+        fail_msg("%s:\n%s\nis not\n%s", name, sk_text_get(&told), wanted);
+    sk_text_free(&told);
+    sk_free(text);
+}
+
+#define LONG_NAME "a-name-of-sixty-three-letters-is-the-longest-that-can-be-an-opt"
+
+static void test_what_a_file_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *told;
+    } cases[] = {
+        {"{\"run\":{\"conf\":0.5,\"online\":true,\"model\":[\"a.pt\",\"b.pt\"],\"roi\":\"1,2,3,4\","
+         "\"frames\":\"7\","
+         "\"cache\":\"12\",\"set\":[\"gate=3\",\"x=1\"],\"nonsense\":1,\"quiet\":true,\"out\":\"x\",\"iou\":-"
+         "0.5,"
+         "\"detections\":\"none.csv\",\"source\":[\"b.mp4\",\"a.mp4\",\"none.mp4\"]}}",
+         "\"whole\":true,\"settings\":{\"conf\":0.5,\"online\":true,\"model\":[\"@/top/a.pt\",\"@/top/"
+         "b.pt\"],"
+         "\"roi\":[\"1,2,3,4\"],\"frames\":7,\"cache\":\"12\",\"iou\":-0.5,\"source\":[\"@/top/b.mp4\",\"@/"
+         "top/"
+         "a.mp4\"]},\"tracker\":{},\"runtime\":null,\"notes\":[\"\\\"nonsense\\\" is not used "
+         "here\",\"\\\"quiet\\\" is "
+         "not used here\",\"\\\"out\\\" is not used here\",\"@/top/none.csv: No such file or "
+         "directory\",\"@/top/"
+         "none.mp4: No such file or directory\"]}"},
+        /* options between others, twice; names that are nearly the same; texts that are nearly numbers */
+        {"{\"gate\":2.5,\"run\":{\"engine-option\":[\"a=1\",\"b=2\"],\"conf\":\"1e-1\",\"classes\":\"1-2\","
+         "\"frames\":"
+         "\"1.5.2\",\"imgsz\":640,\"config\":\"base.json\",\"source\":\"a.mp4\"}}",
+         "\"whole\":true,\"settings\":{\"engine-option\":[\"a=1\",\"b=2\"],\"conf\":\"1e-1\",\"classes\":\"1-"
+         "2\","
+         "\"frames\":\"1.5.2\",\"imgsz\":640,\"source\":[\"@/top/a.mp4\"],\"config\":\"@/top/"
+         "base.json\"},\"tracker\":"
+         "{\"gate\":2.5},\"runtime\":null,\"notes\":[]}"},
+        {"{\"run\":{\"" LONG_NAME "\":1,\"" LONG_NAME "i\":1}}",
+         "\"whole\":true,\"settings\":{},\"tracker\":{},\"runtime\":null,\"notes\":[\"\\\"a-name-of-sixty-"
+         "three-letters-is-"
+         "the-longest-that-can-be-an-\\\" is not used here\",\"\\\"\\\" is not used here\"]}"},
+        /* HYDRA's */
+        {"{\"file_path\":\"a.mp4\",\"yolo_obb_direct_model_path\":\"a.pt\",\"enable_pose_extractor\":true,"
+         "\"pose_model_dir\":\"b.pt\",\"max_targets\":3,\"fps\":30,\"reference_body_size\":40,\"start_"
+         "frame\":2,"
+         "\"yolo_target_classes\":[3],\"suppress_foreign_obb_regions\":false}",
+         "\"whole\":false,\"settings\":{\"source\":[\"@/top/a.mp4\"],\"model\":[\"@/top/a.pt\",\"@/top/"
+         "b.pt\"],"
+         "\"frames\":\"2:\",\"classes\":3,\"mask-neighbours\":\"off\"},"
+         "\"tracker\":{\"animals\":3,\"fps\":30,\"body\":40,\"max_detections\":3},\"runtime\":null,\"notes\":"
+         "[]}"},
+        {"{\"file_path\":\"a.mp4\",\"yolo_model_path\":\"a.pt\",\"max_targets\":3,\"fps\":30,"
+         "\"reference_body_size\":40,\"suppress_foreign_obb_regions\":true}",
+         "\"whole\":false,\"settings\":{\"source\":[\"@/top/a.mp4\"],\"model\":[\"@/top/a.pt\"]},"
+         "\"tracker\":{\"animals\":3,\"fps\":30,\"body\":40,\"max_detections\":3},\"runtime\":null,\"notes\":"
+         "[]}"},
+        {"{\"file_path\":\"a.mp4\",\"detection_method\":\"background_subtraction\",\"max_targets\":3,\"fps\":"
+         "30,"
+         "\"reference_body_size\":40}",
+         "\"whole\":false,\"settings\":{\"source\":[\"@/top/a.mp4\"],\"detector\":\"background\"},"
+         "\"tracker\":{\"animals\":3,\"fps\":30,\"body\":40,\"max_detections\":3},\"runtime\":null,\"notes\":"
+         "[]}"}};
+    put("top/a.mp4", "x");
+    put("top/b.mp4", "x");
+    put("top/a.pt", "x");
+    put("top/b.pt", "x");
+    put("top/base.json", "{}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put("top/said.json", cases[i].file);
+        must_load("top/said.json", cases[i].told);
+    }
+}
+
+/* Notes about models come without the word that the command line has for them. */
+static void test_notes(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    put("top/notes.json",
+        "{\"file_path\":\"/outside/a.mp4\",\"yolo_model_path\":\"none.pt\",\"max_targets\":3,"
+        "\"fps\":30,\"reference_body_size\":40,\"compute_runtime\":\"mps\"}");
+    assert_int_equal(load("top/notes.json", &text), 200);
+    expect(text, "\"its model of boxes none.pt is neither here nor beside it: give --model\"");
+    expect(text, "\"/outside/a.mp4 is not in a folder that this page may use\"");
+    expect(text, "\"its compute_runtime 'mps' is not used: ");
+    expect(text, "\"runtime\":null");
+    sk_free(text);
+    put("top/notes.json", "{\"file_path\":\"a.mp4\",\"max_targets\":3,\"fps\":30,\"reference_body_size\":40,"
+                          "\"compute_runtime\":\"cpu\"}");
+    assert_int_equal(load("top/notes.json", &text), 200);
+    expect(text, "\"runtime\":\"cpu\"");
+    sk_free(text);
+    assert_int_equal(load("top", &text), 400);
+    expect(text, "is not a file; path= names the file with settings");
+    sk_free(text);
+}
+
+/* What is written, letter by letter. */
+static void test_what_is_written(void **state)
+{
+    (void)state;
+    char *text = NULL, wanted[2048];
+    size_t bytes = 0;
+    sk_error err = {0};
+    put("top/a.mp4", "x");
+    put("top/a.pt", "x");
+    assert_int_equal(
+        save(
+            "top/w.json",
+            "{\"source\":[\"0\"],\"set\":{\"gate\":3.5,\"merge\":\"a b\"},\"model\":\"a.pt\",\"online\":true,"
+            "\"cache\":\"7\",\"classes\":\"1\",\"frames\":\"0:2\"}",
+            false, NULL),
+        200);
+    assert_ok(sk_file_read(place("top/w.json"), 1 << 20, &text, &bytes, &err), &err);
+    snprintf(wanted, sizeof wanted,
+             "{\n  \"gate\": 3.5,\n  \"merge\": \"a b\",\n  \"run\": {\n    \"source\": [\n      \"0\"\n    "
+             "],\n    \"model\": "
+             "[\n      \"%s\"\n    ],\n    \"online\": true,\n    \"cache\": \"%s\",\n    \"classes\": 1,\n  "
+             "  \"frames\": "
+             "\"0:2\"\n  }\n}\n",
+             place("top/a.pt"), place("top/7"));
+    if (strcmp(text, wanted) != 0)
+        fail_msg("%s\nis not\n%s", text, wanted);
+    sk_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_hydra_suite),
-        cmocka_unit_test(test_saved_and_read_again),
-        cmocka_unit_test(test_no_way_out),
+        cmocka_unit_test(test_of_hydra_suite), cmocka_unit_test(test_saved_and_read_again),
+        cmocka_unit_test(test_no_way_out),     cmocka_unit_test(test_what_a_file_says),
+        cmocka_unit_test(test_notes),          cmocka_unit_test(test_what_is_written),
     };
     return cmocka_run_group_tests(tests, open_asked, close_asked);
 }

@@ -11,8 +11,11 @@
 #include "server/inside.h"
 #include "server/pictures.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static sk_server server;
 
@@ -130,6 +133,55 @@ static void another_file_in_its_place_is_opened(void **state)
     must_fail("missing.png", "", SK_ERR_NOT_FOUND);
 }
 
+/* Other bytes in the same file, of the same length and time: nobody can tell but who opens it anew. */
+static void paint_over(const char *name, int grey)
+{
+    struct stat was, is;
+    sk_error err = {0};
+    char *bytes = NULL;
+    size_t length = 0;
+    paint("over.png", grey, 64);
+    assert_ok(sk_file_read(at("over.png"), 1 << 20, &bytes, &length, &err), &err);
+    assert_int_equal(stat(at(name), &was), 0);
+    assert_int_equal(was.st_size, length);
+    const int file = open(at(name), O_WRONLY | O_CLOEXEC);
+    assert_true(file >= 0);
+    assert_int_equal(pwrite(file, bytes, length, 0), length);
+    const struct timespec times[2] = {was.st_atim, was.st_mtim};
+    assert_int_equal(futimens(file, times), 0);
+    close(file);
+    assert_int_equal(stat(at(name), &is), 0);
+    assert_true(is.st_ino == was.st_ino && is.st_mtim.tv_nsec == was.st_mtim.tv_nsec);
+    sk_free(bytes);
+}
+
+/* Four stay open; for a fifth the one goes that was not asked for the longest time. */
+static void the_last_four_stay_open(void **state)
+{
+    (void)state;
+    static const char *const asked_for[] = {"k0.png", "k1.png", "k2.png", "k3.png", "k0.png", "k4.png"};
+    char name[32];
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "k%d.png", i);
+        paint(name, 50, 64);
+    }
+    for (size_t i = 0; i < sizeof asked_for / sizeof *asked_for; i++)
+        must_show(asked_for[i], "n=0", 50, 64);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "k%d.png", i);
+        paint_over(name, 150);
+    }
+    must_show("k0.png", "n=0", 50, 64);
+    must_show("k2.png", "n=0", 50, 64);
+    must_show("k3.png", "n=0", 50, 64);
+    must_show("k4.png", "n=0", 50, 64);
+    must_show("k1.png", "n=0", 150, 64); /* … in the place of k0, which was asked for first just now */
+    must_show("k2.png", "n=0", 50, 64);
+    must_show("k0.png", "n=0", 150, 64);
+    must_fail("k2.png", "n=1", SK_ERR_NOT_FOUND); /* that is no reason to close it */
+    must_show("k2.png", "n=0", 50, 64);
+}
+
 static void wishes_have_their_ends(void **state)
 {
     (void)state;
@@ -160,8 +212,8 @@ static void wishes_have_their_ends(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everybody_gets_his_own),
-                                       cmocka_unit_test(another_file_in_its_place_is_opened),
-                                       cmocka_unit_test(wishes_have_their_ends)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everybody_gets_his_own), cmocka_unit_test(another_file_in_its_place_is_opened),
+        cmocka_unit_test(the_last_four_stay_open), cmocka_unit_test(wishes_have_their_ends)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -5,12 +5,6 @@
 #include "runtime/run_lock.h"
 #include "runtime/settings.h"
 
-static void put(const char *name, const char *text)
-{
-    sk_error err = {0};
-    assert_ok(sk_file_replace(place(name), text, strlen(text), &err), &err);
-}
-
 /* --- addresses --- */
 
 static int target(const char *text)

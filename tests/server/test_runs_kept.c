@@ -1,84 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of runs as it is kept on the disk and read again, what is made of a run's last words, and what a list that is full does. */
-#include "support/test.h"
+#include "server/keeping.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/spawn.h"
-#include "server/runs.h"
-#include "server/runs_inside.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static sk_server server;
-
-static const char *at(const char *name)
-{
-    static char paths[4][1200];
-    static int n;
-    char *path = paths[n++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", server.state, name);
-    return path;
-}
-
-static int begin(void **state)
-{
-    static char folder[1024], cache[1100];
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/state", test_folder());
-    snprintf(cache, sizeof cache, "%s/cache", test_folder());
-    setenv("SKITTER_CACHE_DIR", cache, 1);
-    setenv("SKITTER_CONFIG_DIR", cache, 1);
-    mkdir(folder, 0700);
-    server.state = folder;
-    return sk_events_open(&server.events, NULL) == SK_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sk_events_close(&server.events);
-    return 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    sk_error err = {0};
-    assert_ok(sk_file_replace(at(name), text, strlen(text), &err), &err);
-}
-
-static sk_runs *open_runs(const char *program)
-{
-    sk_runs *runs = NULL;
-    sk_error err = {0};
-    assert_ok(sk_runs_open(&server, program, &runs, &err), &err);
-    return runs;
-}
-
-/* Takes what the list says of a run; "" for one that is not in it. */
-static const char *told_of(sk_runs *runs, const char *id)
-{
-    static char copy[1 << 14];
-    sk_text text = {0};
-    sk_json j = sk_json_to_text(&text, 0);
-    copy[0] = '\0';
-    if (sk_runs_put_one(runs, id, &j, NULL) == SK_OK) {
-        assert_int_equal(sk_json_end(&j, NULL), SK_OK);
-        snprintf(copy, sizeof copy, "%s", sk_text_get(&text));
-    }
-    sk_text_free(&text);
-    return copy;
-}
-
-static void must_say(sk_runs *runs, const char *id, const char *words)
-{
-    if (!strstr(told_of(runs, id), words))
-        fail_msg("run %s does not say %s: %s", id, words, told_of(runs, id));
-}
 
 /* Whatever became of them while no server was there. */
 static void lists_are_read_again(void **state)
@@ -185,18 +110,6 @@ static void forgotten_runs_leave_no_files(void **state)
     sk_runs_close(&runs);
 }
 
-static void add(sk_runs *runs, const char *folder, sk_status expected, char id[24])
-{
-    sk_wish wish = {.command = sk_strdup("track"), .folder = sk_strdup(folder)};
-    sk_error err = {0};
-    assert_ok(sk_wish_add(&wish, &err, "--conf=%d", 1), &err);
-    assert_ok(sk_wish_write_line(&wish, &err), &err);
-    const sk_status status = sk_runs_add(runs, &wish, id, &err);
-    if (status != expected)
-        fail_msg("%s: %s", folder, err.message);
-    sk_wish_free(&wish);
-}
-
 /* The oldest that is over makes room for one more; where all wait or run, nobody does. */
 static void full_lists_make_room(void **state)
 {
@@ -238,19 +151,6 @@ static void full_lists_make_room(void **state)
     assert_int_equal(sk_runs_remove(runs, "1", &err), SK_ERR_BUSY);
     add(runs, "/one more", SK_ERR_BUSY, id); /* it waits, and would write there */
     sk_runs_close(&runs);
-}
-
-/* Reads all that pages were told since. */
-static void hear(sk_events_reader *reader, sk_text *all)
-{
-    bool ended;
-    while (sk_events_read(server.events, reader, all, NULL, &ended))
-        ;
-}
-
-static void wake(void *context)
-{
-    (void)context;
 }
 
 /* A page hears of every step of every run: also of one that waited and begins when the one before has ended. */
@@ -373,8 +273,16 @@ static void logs_are_rings_of_lines(void **state)
     assert_string_equal(run->log[1], "line 1");
     assert_null(strchr(run->log[0], '\x1b'));
     assert_in_range(strlen(run->log[0]), SK_RUN_LOG_LINE - 1, SK_RUN_LOG_LINE + 8);
+    sk_events_reader *reader = NULL;
+    sk_text heard = {0};
+    sk_error err = {0};
+    assert_ok(sk_events_listen(server.events, NULL, wake, NULL, &reader, &err), &err);
     sk_page_run_add_log(&runs, run, "cut here", 3);
     assert_string_equal(run->log[1], "cut");
+    hear(reader, &heard); /* pages, too */
+    assert_non_null(strstr(sk_text_get(&heard), "event: log\ndata: {\"id\":\"78\",\"line\":\"cut\"}\n"));
+    sk_text_free(&heard);
+    sk_events_leave(server.events, &reader);
     sk_page_run_free(run);
 }
 
@@ -385,5 +293,5 @@ int main(void)
         cmocka_unit_test(full_lists_make_room), cmocka_unit_test(pages_hear_of_every_step),
         cmocka_unit_test(last_words_decide),    cmocka_unit_test(logs_are_rings_of_lines),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin_keeping, end_keeping);
 }

@@ -286,6 +286,7 @@ static void regions_count_by_the_centre(void **state)
                  {"{\"box\":[0,0,20,20]}", true},
                  {"{\"box\":[40,40,60,60]}", false},
                  {"{\"box\":[90,0,210,20]}", false},
+                 {"{\"box\":[10,300,30,-220]}", true},
                  {"{\"box\":[0,0,20]}", false},
                  {"{\"obb\":[10,10,4,2,0],\"box\":[40,40,60,60]}", true},
                  {"{\"keypoints\":[[0,0,1],[20,20,1]]}", true},

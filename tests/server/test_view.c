@@ -1,61 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run's results over the interface: frames, tracks, moments, plots, corrections, a corrected copy, downloads. */
-#include "server/asking.h"
-#include "server/schema.h"
+/* A run's results over the interface: frames, tracks, moments, plots, corrections, a corrected copy. */
+#include "server/viewing.h"
 
-#include "formats/zip.h"
+#include "app/correct.h"
+#include "app/run_view_json.h"
+#include "base/clock.h"
+#include "server/views.h"
 
-static char run[1024], target[4096], body[4096];
-
-static int open_all(void **state)
-{
-    char line[8192];
-    if (!getenv("SKITTER_TEST_BINARY"))
-        return -1;
-    schema_open();
-    open_asked(state);
-    snprintf(run, sizeof run, "%s", place("top/run"));
-    snprintf(
-        line, sizeof line,
-        "cd '%s' && '%s' scene -o scene.mp4 --truth truth.csv --seconds 1 --size 320x240 --animals 3 -q && "
-        "'%s' track scene.mp4 --detections truth.csv -o run --animals 3 --no-report -q",
-        place("top"), getenv("SKITTER_TEST_BINARY"), getenv("SKITTER_TEST_BINARY"));
-    return system(line); /* NOLINT: a test's own words */
-}
-
-static int close_all(void **state)
-{
-    schema_close();
-    return close_asked(state);
-}
-
-/* Asks, and holds the answer against this schema; the caller closes it. */
-static sk_config *shaped(const char *method, const char *at, const char *text, const char *schema)
-{
-    sk_error err = {0};
-    char *answer = NULL, path[128];
-    sk_config *json = NULL;
-    const int code = ask((asking){.method = method, .target = at, .body = text}, &answer);
-    if (code != 200)
-        fail_msg("%s: %d %s", at, code, answer);
-    assert_ok(sk_config_open_json(answer, strlen(answer), at, &json, &err), &err);
-    snprintf(path, sizeof path, "components.schemas.%s", schema);
-    schema_check(sk_config_find(schema_document, path), sk_config_root(json), at);
-    sk_free(answer);
-    return json;
-}
-
-static const char *to(const char *what, const char *more)
-{
-    snprintf(target, sizeof target, "/api/v1/view%s?folder=%s%s", what, run, more);
-    return target;
-}
-
-static const char *about(const char *more)
-{
-    snprintf(body, sizeof body, "{\"folder\":\"%s\"%s}", run, more);
-    return body;
-}
+#include <pthread.h>
+#include <stdatomic.h>
 
 static void test_what_there_is(void **state)
 {
@@ -107,11 +60,23 @@ static void test_corrections(void **state)
     json = shaped("POST", "/api/v1/view/save", about(more), "Saved");
     sk_config_close(&json);
     assert_true(sk_file_is_regular(place("top/corrected/results.csv")));
+    /* a table that is downloaded is as corrected as the copy's */
+    char *table = NULL, *copy = NULL, *before = NULL;
+    size_t bytes = 0;
+    sk_error err = {0};
+    assert_int_equal(get(to("/download", "&format=csv"), &table), 200);
+    assert_ok(sk_file_read(place("top/corrected/results.csv"), 1 << 24, &copy, &bytes, &err), &err);
+    assert_ok(sk_file_read(place("top/run/results.csv"), 1 << 24, &before, &bytes, &err), &err);
+    assert_string_equal(table, copy);
+    assert_string_not_equal(table, before);
+    sk_free_all(table, copy, before);
     static const char *const bad[] = {",\"kind\":\"x\",\"a\":0",
                                       ",\"kind\":\"swap\",\"a\":0",
                                       ",\"kind\":\"delete\",\"a\":77",
                                       ",\"kind\":\"merge\",\"a\":0,\"b\":1",
                                       ",\"kind\":\"delete\"",
+                                      ",\"kind\":\"merge\",\"a\":0,\"b\":1,\"prefer\":2147483648",
+                                      ",\"kind\":\"merge\",\"a\":0,\"b\":1,\"prefer\":-2",
                                       ",\"kind\":\"swap\",\"a\":0,\"b\":99999999999",
                                       ",\"kind\":\"swap\",\"a\":0,\"b\":1,\"frame\":1e30",
                                       ",\"kind\":\"swap\",\"a\":0,\"b\":1,\"frame\":\"12\"",
@@ -122,63 +87,114 @@ static void test_corrections(void **state)
         if (code != 400 && code != 404 && code != 422)
             fail_msg("%s: %d", bad[i], code);
     }
+    char name[SK_CORRECTION_NAME + 1], *told = NULL;
+    for (int longer = 0; longer < 2; longer++) { /* as long as a name may be, and one letter more */
+        memset(name, 'n', sizeof name);
+        name[SK_CORRECTION_NAME - 1 + longer] = '\0';
+        snprintf(more, sizeof more, ",\"kind\":\"rename\",\"a\":1,\"name\":\"%s\"", name);
+        const int code =
+            ask((asking){.method = "POST", .target = "/api/v1/view/corrections", .body = about(more)}, &told);
+        assert_int_equal(code, longer ? 400 : 200);
+        if (longer)
+            assert_non_null(strstr(told, "\"a name has at most 63 bytes\""));
+        sk_free(told);
+    }
     snprintf(more, sizeof more, ",\"to\":\"%s\"", place("outside/copy"));
     assert_int_equal(
         ask((asking){.method = "POST", .target = "/api/v1/view/save", .body = about(more)}, NULL), 403);
     assert_false(sk_file_exists(place("outside/copy")));
 }
 
-static void test_downloads(void **state)
+/* What another program did is seen half a second later. */
+static void test_corrections_from_elsewhere(void **state)
 {
     (void)state;
-    assert_int_equal(get(to("/download", "&format=csv"), NULL), 200);
-    assert_int_equal(get(to("/download", "&format=run.json"), NULL), 200);
-    assert_int_equal(get(to("/download", "&format=mot"), NULL), 200); /* made now */
-    assert_int_equal(get(to("/download", "&format=journal.skj"), NULL), 404);
-    assert_int_equal(get(to("/download", "&format=../truth.csv"), NULL), 404);
-    assert_int_equal(get(to("/download", ""), NULL), 400);
-    /* a link in the run's folder leads nowhere */
-    assert_int_equal(sk_file_replace(place("outside/secret.html"), "secret", 6, NULL), SK_OK);
-    assert_int_equal(symlink(place("outside/secret.html"), place("top/run/report.html")), 0);
-    assert_int_equal(get(to("/download", "&format=report.html"), NULL), 403);
-    assert_int_equal(unlink(place("top/run/report.html")), 0);
+    char line[8192], *text = NULL;
+    assert_int_equal(get(to("/tracks", ""), NULL), 200);
+    snprintf(line, sizeof line, "'%s' correct '%s' --rename 0=worker >/dev/null",
+             getenv("SKITTER_TEST_BINARY"), run);
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    sk_clock_sleep_ns(600000000);
+    assert_int_equal(get(to("/tracks", ""), &text), 200);
+    assert_non_null(strstr(text, "\"worker\""));
+    sk_free(text);
 }
 
-/* What is a folder comes as an archive: one that is made now, and the run's own, without what links lead to. */
-static void test_folders(void **state)
+/* More runs than are kept open, in every order: each request is of its own. */
+static void test_many_runs(void **state)
+{
+    (void)state;
+    char line[4096], name[64], wanted[64], *text = NULL;
+    for (int i = 0; i < 6; i++) {
+        snprintf(line, sizeof line, "cp -r '%s' '%s%d'", run, run, i);
+        assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+        snprintf(body, sizeof body, "{\"folder\":\"%s%d\",\"kind\":\"rename\",\"a\":2,\"name\":\"of %d\"}",
+                 run, i, i);
+        assert_int_equal(
+            ask((asking){.method = "POST", .target = "/api/v1/view/corrections", .body = body}, NULL), 200);
+    }
+    for (int round = 0; round < 20; round++) {
+        const int i = round * round % 7 % 6;
+        snprintf(name, sizeof name, "/api/v1/view/tracks?folder=run%d", i);
+        assert_int_equal(get(name, &text), 200);
+        snprintf(wanted, sizeof wanted, "\"of %d\"", i);
+        if (!strstr(text, wanted))
+            fail_msg("%s: %s", name, text);
+        sk_free(text);
+    }
+    /* one that is gone, and one that comes in its place */
+    snprintf(line, sizeof line, "rm -r '%s5'", run);
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    assert_int_equal(get("/api/v1/view/tracks?folder=run5", NULL), 404);
+    assert_int_equal(get("/api/v1/view/tracks?folder=run4", NULL), 200);
+}
+
+typedef struct waiter {
+    char folder[1100];
+    atomic_int inside;
+} waiter;
+
+static void *enter_and_leave(void *context)
+{
+    waiter *w = context;
+    sk_run_view *view = NULL;
+    if (sk_views_enter(asked->views, w->folder, &view, NULL) == SK_OK) {
+        atomic_store(&w->inside, 1);
+        sk_views_leave(asked->views, view);
+    }
+    return NULL;
+}
+
+/* A view is one request's at a time, and no more than four are open: who comes waits until one is left. */
+static void test_views_are_waited_for(void **state)
 {
     (void)state;
     sk_error err = {0};
-    sk_zip *zip = NULL;
-    char *sent = NULL, *text = NULL;
-    assert_int_equal(get(to("/download", "&format=labels"), &sent), 200);
-    assert_ok(sk_zip_open_memory(sent, asked_bytes, "labels", &zip, &err), &err);
-    assert_int_equal(sk_zip_count(zip), 30);
-    assert_non_null(strstr(sk_zip_at(zip, 0)->name, "labels/"));
-    assert_int_equal(sk_zip_truncated(zip), false);
-    sk_zip_close(&zip);
-    sk_free(sent);
-    assert_int_equal(get(to("/download", "&format=plots"), NULL), 404);
-    assert_int_equal(mkdir(place("top/run/plots"), 0700), 0);
-    assert_int_equal(sk_file_replace(place("top/run/plots/a.svg"), "aaaaaaaa", 8, NULL), SK_OK);
-    assert_int_equal(sk_file_replace(place("outside/secret"), "secret", 6, NULL), SK_OK);
-    assert_int_equal(symlink(place("outside/secret"), place("top/run/plots/b.svg")), 0);
-    assert_int_equal(symlink(place("outside"), place("top/run/plots/c")), 0);
-    assert_int_equal(get(to("/download", "&format=plots"), &sent), 200);
-    assert_ok(sk_zip_open_memory(sent, asked_bytes, "plots", &zip, &err), &err);
-    assert_int_equal(sk_zip_count(zip), 1);
-    assert_string_equal(sk_zip_at(zip, 0)->name, "plots/a.svg");
-    sk_zip_close(&zip);
-    sk_free(sent);
-    assert_int_equal(get(to("", ""), &text), 200);
-    assert_non_null(strstr(text, "\"name\":\"plots.zip\",\"bytes\":null"));
-    assert_non_null(strstr(text, "\"labels\""));
-    sk_free(text);
-    sk_folder_empty_own(place("top/run/plots"), NULL);
-    assert_int_equal(symlink(place("outside"), place("top/run/plots")),
-                     0); /* … nor what one in its place leads to */
-    assert_int_equal(get(to("/download", "&format=plots"), NULL), 403);
-    assert_int_equal(unlink(place("top/run/plots")), 0);
+    sk_run_view *held[4];
+    char folder[1100];
+    for (int i = 0; i < 4; i++) {
+        snprintf(folder, sizeof folder, "%s%d", run, i);
+        assert_ok(sk_views_enter(asked->views, folder, &held[i], &err), &err);
+    }
+    for (int which = 0; which < 2; which++) { /* one of these, and another one */
+        static waiter w;
+        pthread_t thread;
+        snprintf(w.folder, sizeof w.folder, "%s%d", run, which ? 4 : 1);
+        atomic_store(&w.inside, 0);
+        assert_int_equal(pthread_create(&thread, NULL, enter_and_leave, &w), 0);
+        sk_clock_sleep_ns(50000000);
+        assert_int_equal(atomic_load(&w.inside), 0);
+        sk_views_leave(asked->views, held[1 + which]);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&w.inside), 1);
+        snprintf(folder, sizeof folder, "%s%d", run, 1 + which);
+        if (!which)
+            assert_ok(sk_views_enter(asked->views, folder, &held[1], &err), &err);
+    }
+    sk_views_leave(asked->views, held[0]);
+    sk_views_leave(asked->views, held[1]);
+    sk_views_leave(asked->views, held[3]);
+    sk_views_leave(asked->views, NULL); /* one that was never entered */
 }
 
 /* A run that names a video outside: its frames are not shown. */
@@ -209,6 +225,12 @@ static void test_no_run(void **state)
     assert_int_equal(get(to("/series", "&kind=x"), NULL), 400);
     assert_int_equal(get(to("/series", "&kind=speed&tracks=1,x"), NULL), 400);
     assert_int_equal(get(to("/frames", "&from=x"), NULL), 400);
+    for (int more = 0; more < 2; more++) { /* as many tracks as a plot has room for, and one more */
+        char list[40 + 4 * SK_RUN_PLOT_TRACKS] = "&kind=speed&points=3&tracks=0";
+        for (int i = 1; i < SK_RUN_PLOT_TRACKS + more; i++)
+            strcat(list, ",0");
+        assert_int_equal(get(to("/series", list), NULL), more ? 400 : 200);
+    }
 }
 
 int main(void)
@@ -218,9 +240,13 @@ int main(void)
     return 77;
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_there_is), cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_downloads),     cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_the_video),     cmocka_unit_test(test_no_run),
+        cmocka_unit_test(test_what_there_is),
+        cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_corrections_from_elsewhere),
+        cmocka_unit_test(test_many_runs),
+        cmocka_unit_test(test_views_are_waited_for),
+        cmocka_unit_test(test_the_video),
+        cmocka_unit_test(test_no_run),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_viewed, close_viewed);
 }
