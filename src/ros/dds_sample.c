@@ -104,18 +104,6 @@ static const uint32_t *get_sequence(walker *w, const uint32_t *op, uint8_t *to, 
     return nested ? op + (more[1] >> 16) : more;
 }
 
-static const uint32_t *get_array(walker *w, const uint32_t *op, uint8_t *to)
-{
-    const uint32_t value = op[0] >> 8 & 0xff;
-    const bool nested = value == SK_DDS_STU;
-    if (bytes_of(value))
-        get_numbers(w, to, bytes_of(value), op[2]);
-    else
-        get_elements(w, to, value, op[2], op + (nested ? op[3] & 0xffff : 0),
-                     nested ? op[4] : sizeof(char *));
-    return nested ? op + (op[3] >> 16) : op + 3;
-}
-
 static const uint32_t *walk(walker *w, const uint32_t *op, uint8_t *base)
 {
     while (*op != SK_DDS_OP_RTS && w->in.failed == SK_OK) {
@@ -131,7 +119,8 @@ static const uint32_t *walk(walker *w, const uint32_t *op, uint8_t *base)
             get_bounded_text(w, to, op[2]);
             op += 3;
         } else if (value == SK_DDS_ARR) {
-            op = get_array(w, op, to);
+            get_numbers(w, to, bytes_of(op[0] >> 8 & 0xff), op[2]);
+            op += 3;
         } else {
             op = get_sequence(w, op, to, value == SK_DDS_BSQ);
         }

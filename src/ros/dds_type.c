@@ -55,7 +55,7 @@ static uint32_t value_of(const sk_msg_field *f)
 
 static sk_status put_members(maker *m, const char *name, layout *at, int depth);
 
-/* What follows an instruction of a sequence or array of messages: its elements' own, and where they end. */
+/* What follows an instruction of a sequence of messages: its elements' own, and where they end. */
 static sk_status put_element(maker *m, const char *name, uint32_t start, uint32_t jump, uint32_t size_at,
                              int depth)
 {
@@ -71,33 +71,13 @@ static sk_status put_element(maker *m, const char *name, uint32_t start, uint32_
     return SK_OK;
 }
 
-/* The size of an element in memory, for arrays of messages, before its instructions are there. */
-static sk_status measure(maker *m, const char *name, layout *out, int depth)
+static sk_status put_array(maker *m, const sk_msg_field *f, layout *at)
 {
-    sk_dds_type scratch = {0};
-    maker probe = {&scratch, m->twist, m->err};
-    const sk_status status = put_members(&probe, name, out, depth + 1);
-    sk_dds_type_free(&scratch);
-    return status;
-}
-
-static sk_status put_array(maker *m, const sk_msg_field *f, uint32_t count, layout *at, int depth)
-{
-    const uint32_t value = value_of(f), bytes = (uint32_t)sk_msg_kind_bytes(f->kind);
-    const uint32_t start = m->type->n_ops;
-    uint32_t ops[5] = {SK_DDS_OP_ADR | SK_DDS_ARR << 16 | value << 8, 0, count, 0, 0};
-    if (f->kind == SK_MSG_NESTED) {
-        layout element = {0};
-        SK_TRY(measure(m, f->nested, &element, depth));
-        element.align = element.align ? element.align : 1;
-        ops[1] = place(at, ALIGNED(element.size, element.align) * count, element.align);
-        SK_TRY(put(m, ops, 5));
-        return put_element(m, f->nested, start, start + 3, start + 4, depth);
-    }
-    if (f->kind == SK_MSG_BOUNDED_STRING) /* lie in place, with their final zero */
-        return sk_fail(m->err, SK_ERR_UNSUPPORTED, "arrays of bounded strings");
-    const uint32_t size = bytes ? bytes : (uint32_t)sizeof(char *);
-    ops[1] = place(at, size * count, size);
+    const uint32_t bytes = (uint32_t)sk_msg_kind_bytes(f->kind);
+    if (!bytes)
+        return sk_fail(m->err, SK_ERR_UNSUPPORTED, "arrays of other things than numbers");
+    const uint32_t ops[3] = {SK_DDS_OP_ADR | SK_DDS_ARR << 16 | value_of(f) << 8,
+                             place(at, bytes * f->capacity, bytes), f->capacity};
     return put(m, ops, 3);
 }
 
@@ -124,7 +104,7 @@ static sk_status put_field(maker *m, const sk_msg_field *f, layout *at, int dept
     const uint32_t value = value_of(f), bytes = (uint32_t)sk_msg_kind_bytes(f->kind);
     uint32_t op[3] = {SK_DDS_OP_ADR | value << 16, 0, 0};
     if (f->form == SK_MSG_ARRAY)
-        return put_array(m, f, f->capacity, at, depth);
+        return put_array(m, f, at);
     if (f->form != SK_MSG_ONE)
         return put_sequence(m, f, at, depth);
     if (f->kind == SK_MSG_NESTED)

@@ -76,7 +76,7 @@ sk_status sk_ros_write_zip(const sk_ros_package *package, const char *folder, ch
 
 /* --- a folder --- */
 
-/* Calls `act` for every folder between `root` and the file root/path, the outermost first. */
+/* Makes every folder between `root` and the file root/path, the outermost first. */
 static sk_status with_folders(const char *root, const char *path, sk_error *err)
 {
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {

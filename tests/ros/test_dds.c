@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "own_network.h"
 #include "support/fault.h"
 
 #include "formats/ros_messages.h"
@@ -285,13 +286,7 @@ static void survives_failing_memory(void **state)
 
 int main(void)
 {
-    /* no network but this machine's own, and nobody who is not meant */
-    setenv(
-        "CYCLONEDDS_URI",
-        "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
-        "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-        "</Discovery></Domain></CycloneDDS>",
-        1);
+    keep_to_this_machine();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_library_that_is_not_there_is_told), /* before one is loaded, and kept */
         cmocka_unit_test(every_type_comes_back_as_it_went),

@@ -331,6 +331,11 @@ static void package_names_are_mended(void **state)
     name[80] = 'a', name[81] = '\0';
     assert_false(sk_ros_package_name(name, why, sizeof why));
     assert_non_null(strstr(why, "longer than 80"));
+    name[0] = 'A', name[81] = 'a', name[99] = '\0'; /* mended it is as long as it may be */
+    assert_false(sk_ros_package_name(name, why, sizeof why));
+    const char *mended = strstr(why, "try '");
+    assert_non_null(mended);
+    assert_int_equal(strspn(mended + 5, "a"), 80);
     static const char *const reserved[] = {"class", "import", "test", "rclcpp"};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         assert_false(sk_ros_package_name(reserved[i], why, sizeof why));

@@ -634,6 +634,8 @@ static void images_become_messages(void **state)
         for (size_t k = 0; k < a.status.items[0].values.count; k++) {
             const sk_msg_key_value *v = &a.status.items[0].values.items[k];
             told = told || (sk_msg_text_is(v->key, "results published") && sk_msg_text_is(v->value, "5"));
+            if (sk_msg_text_is(v->key, "messages replaced by newer ones"))
+                assert_true(sk_msg_text_is(v->value, "0"));
         }
         done(&d);
     }
