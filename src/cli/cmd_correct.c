@@ -75,12 +75,11 @@ static bool frames(const char *at, sk_correction *c)
     return !*at;
 }
 
-static bool read_one(const char *option, const char *text, sk_correction *c)
+static bool read_one(const char *text, sk_correction *c)
 {
     int64_t a = 0, b = -1;
     const char *at = text;
     const bool pair = c->kind == SK_CORRECTION_SWAP || c->kind == SK_CORRECTION_MERGE;
-    (void)option;
     if (!number(&at, INT32_MAX, &a) || (pair && (*at++ != ',' || !number(&at, INT32_MAX, &b))))
         return false;
     c->a = (int32_t)a;
@@ -101,8 +100,8 @@ static sk_status take_all(const sk_args *args, sk_run_view *view, const char *op
 {
     for (size_t i = 0; i < sk_args_count(args, option); i++) {
         const char *text = sk_args_at(args, option, i);
-        sk_correction c = {.kind = kind, .b = -1, .to = -1, .prefer = -1};
-        if (!read_one(option, text, &c))
+        sk_correction c = {.kind = kind, .to = -1, .prefer = -1};
+        if (!read_one(text, &c))
             return sk_fail(err, SK_ERR_ARG,
                            "--%s %s: cannot be understood\nskitter correct --help shows its form", option,
                            text);
@@ -140,9 +139,8 @@ static sk_status take_steps(const sk_args *args, sk_run_view *view, sk_error *er
 
 /* --- showing --- */
 
-static void print_tracks(sk_run_view *view, const sk_movement *m, const sk_corrections *list)
+static void print_tracks(const sk_movement *m, const sk_corrections *list)
 {
-    (void)view;
     printf("%-8s %9s %9s %9s %6s %12s %10s  %s\n", "track", "first", "last", "seen", "gaps", "way (px)",
            "speed", "name");
     for (size_t i = 0; i < m->n_tracks; i++) {
@@ -202,7 +200,7 @@ static sk_status show(sk_run_view *view, sk_error *err)
                 : "its tracks are made once all frames are there");
         return SK_OK;
     }
-    print_tracks(view, m, info.corrections);
+    print_tracks(m, info.corrections);
     print_moments(s);
     print_corrections(info.corrections);
     if (info.notice[0])

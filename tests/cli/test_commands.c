@@ -2,6 +2,7 @@
 /* Commands as they are typed, in the test's own process: what they print, which files they leave, what they refuse. */
 #include "said.h"
 
+#include "app/correct.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -337,16 +338,44 @@ static void corrections(void **state)
     SAID_REFUSES(&s, SK_ERR_ARG, "--redo 5: 4 were undone", "correct run --undo 1 --redo 5");
     SAID_OK(&s, "correct run --undo 1 --redo 4 -q");
     SAID_REFUSES(&s, SK_ERR_ARG, "--undo 5: there are 4 corrections to undo", "correct run --undo 5");
-    static const char *const wrong[] = {
-        "--swap 0,1",   "--swap 0@5",          "--swap 0,1@",  "--swap 0,1@5-",        "--swap 0,1@5-7x",
-        "--swap 0,1#5", "--swap a,1@5",        "--swap 0;1@5", "--swap -1,1@5",        "--delete x",
-        "--delete 2@x", "--delete 2147483648", "--merge 0",    "--merge 0,1x",         "--merge 0,",
-        "--rename 0",   "--rename Ada=0",      "--rename x=0", "--swap 0,2147483648@5"};
+    static const char *const wrong[] = {"--swap 0,1",
+                                        "--swap 0@5",
+                                        "--swap 0,1@",
+                                        "--swap 0,1@5-",
+                                        "--swap 0,1@5-7x",
+                                        "--swap 0,1#5",
+                                        "--swap a,1@5",
+                                        "--swap 0;1@5",
+                                        "--swap -1,1@5",
+                                        "--delete x",
+                                        "--delete 2@x",
+                                        "--delete 2147483648",
+                                        "--merge 0",
+                                        "--merge 0,1x",
+                                        "--merge 0,",
+                                        "--rename 0",
+                                        "--rename Ada=0",
+                                        "--rename x=0",
+                                        "--swap 0,2147483648@5",
+                                        "--swap 0,1@9223372036854775807",
+                                        "--delete 2@0-9223372036854775807",
+                                        "--swap 0,1@5-x",
+                                        "--delete 2@4x",
+                                        "--delete 2#4",
+                                        "--merge 0;1",
+                                        "--rename 0:Ada"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[64];
         snprintf(text, sizeof text, "%s: cannot be understood", wrong[i]);
         SAID_REFUSES(&s, SK_ERR_ARG, text, "correct run %s", wrong[i]);
     }
+    char name[256] = "--rename 0="; /* a name has its most letters, and one more is too many */
+    memset(name + strlen(name), 'n', sizeof((sk_correction *)0)->name - 1);
+    SAID_OK(&s, "correct run %s -q", name);
+    SAID_OK(&s, "correct run --undo 1 -q");
+    strcat(name, "n");
+    SAID_REFUSES(&s, SK_ERR_ARG, "cannot be understood\nskitter correct --help shows its form",
+                 "correct run %s", name);
     SAID_REFUSES(&s, SK_ERR_ARG, "--prefer says which track stays", "correct run --prefer 1");
     SAID_REFUSES(&s, SK_ERR_ARG, "--format and --save-overlay are of the corrected copy",
                  "correct run -f csv");

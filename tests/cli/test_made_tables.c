@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/artifact_table.h"
+#include "cli/precisions.h"
 #include "cli/quantise_table.h"
 
 static said s;
@@ -117,8 +118,54 @@ static void quantised(void **state)
     sk_text_free(&all);
 }
 
+/* The usual one first, then the others in their own order, each once. */
+static void precisions(void **state)
+{
+    (void)state;
+    enum {
+        F32 = 1 << SK_PRECISION_F32,
+        F16 = 1 << SK_PRECISION_F16,
+        BF16 = 1 << SK_PRECISION_BF16,
+        I8 = 1 << SK_PRECISION_I8,
+        TF32 = 1 << SK_PRECISION_TF32,
+        FP8 = 1 << SK_PRECISION_FP8
+    };
+    static const struct {
+        uint32_t precisions;
+        sk_precision usual;
+        const char *text;
+    } cases[] = {{0, SK_PRECISION_AUTO, ""},
+                 {F32, SK_PRECISION_AUTO, "f32"},
+                 {F16, SK_PRECISION_F16, "f16"},
+                 {F32 | F16 | BF16 | I8, SK_PRECISION_AUTO, "f32, f16, bf16, i8"},
+                 {F32 | F16 | BF16 | I8 | TF32 | FP8, SK_PRECISION_BF16, "bf16, f32, f16, i8, tf32, fp8"},
+                 {F32 | F16 | BF16 | I8 | TF32 | FP8, SK_PRECISION_FP8, "fp8, f32, f16, bf16, i8, tf32"},
+                 {F16 | TF32, SK_PRECISION_TF32, "tf32, f16"},
+                 {F16, SK_PRECISION_F32, ""}}; /* not even the usual one: nothing is said */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[SK_PRECISIONS_TEXT], *rest = NULL;
+        const sk_capabilities can = {.precisions = cases[i].precisions, .usual = cases[i].usual};
+        assert_string_equal(sk_cli_precisions(&can, text), cases[i].text);
+        sk_text json = {0}, expected = {0};
+        sk_json j = sk_json_to_text(&json, 0);
+        sk_json_object(&j);
+        sk_cli_json_precisions(&j, &can);
+        sk_json_close(&j);
+        assert_ok(sk_json_end(&j, &err), &err);
+        sk_text_append(&expected, "{\"precisions\":[");
+        for (char *word = strtok_r(text, ", ", &rest), *first = word; word;
+             word = strtok_r(NULL, ", ", &rest))
+            sk_text_appendf(&expected, "%s\"%s\"", word == first ? "" : ",", word);
+        sk_text_append(&expected, "]}\n");
+        assert_string_equal(sk_text_get(&json), sk_text_get(&expected));
+        sk_text_free(&json);
+        sk_text_free(&expected);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(artifacts), cmocka_unit_test(quantised)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(artifacts), cmocka_unit_test(quantised),
+                                       cmocka_unit_test(precisions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
