@@ -223,7 +223,7 @@ static int64_t array_most(void)
     }
     sk_text_free(&printed);
     sk_text_free(&complained);
-    return most - 1 > 1 ? most - 1 : 1;
+    return most - 1; /* the largest number of a task is one less */
 }
 
 static sk_status divide(sk_batch *b, const int64_t *pieces, int64_t count, slurm_job *job, sk_error *err)

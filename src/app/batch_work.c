@@ -203,13 +203,11 @@ static bool is_busy(const working *w)
 /* Is there anything that this process may still do, or is to wait for? */
 static bool has_more(const working *w)
 {
-    bool to_do = false, others = false, blocked = false;
+    bool to_do = false, others = false; /* a merge that waits for parts: they are given up, or elsewhere */
     for (int64_t i = 0; i < w->count; i++) {
         to_do = to_do || w->state[i] == TO_DO;
         others = others || w->state[i] == ELSEWHERE;
-        blocked = blocked || w->state[i] == BLOCKED;
     }
-    (void)blocked; /* its parts are given up, or elsewhere */
     return !w->stopping && (to_do || (others && w->work->waits));
 }
 

@@ -208,9 +208,11 @@ static void begin(sk_background *b)
 static void follow(sk_background *b)
 {
     const double wanted = b->settings.following * (1 << GROUND_SHIFT);
-    const int64_t every = wanted >= 1 || wanted <= 0 ? 1 : (int64_t)fmin(ceil(1 / wanted), 1e9);
-    const int step = wanted >= 1 ? (int)lrint(wanted) : 1;
-    if (wanted <= 0 || ++b->n_frames % every)
+    if (wanted <= 0)
+        return;
+    const int64_t every = (int64_t)fmin(ceil(1 / wanted), 1e9);
+    const int step = (int)fmax(1, rint(wanted));
+    if (++b->n_frames % every)
         return;
     for (size_t i = 0; i < b->pixels; i++) {
         const int was = b->ground[i], far = (b->grey[i] << GROUND_SHIFT) - was;

@@ -67,11 +67,11 @@ bool sk_pipeline_likes(const sk_pipeline *p, const sk_frame *like)
     const bool there = sk_frame_on_device(like);
     for (int32_t i = 0; i < p->info.n_accepts; i++) {
         const sk_frame_kind *k = &p->accepts[i];
-        if (i > 0 && k[-1].format == SK_PIXEL_RGB)
-            return false;
         if (k->format == like->format &&
             (there ? k->place == like->place && k->device == like->device : k->place == SK_PLACE_HOST))
             return true;
+        if (k->format == SK_PIXEL_RGB)
+            break; /* the others are taken, but not liked */
     }
     return false;
 }

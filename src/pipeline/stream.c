@@ -194,8 +194,7 @@ void sk_pipeline_cancel(sk_pipeline *p)
 {
     if (!p)
         return;
-    sk_runner_cancel(p->runner);
-    sk_pipeline_sync_fd(p);
+    sk_runner_cancel(p->runner); /* tells by sk_pipeline_result_ready, as of every news */
 }
 
 int32_t sk_pipeline_in_flight(sk_pipeline *p)

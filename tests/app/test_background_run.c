@@ -14,8 +14,8 @@
 #define HEIGHT 120
 #define FRAMES 24
 
-/* Two ellipses of 20 x 10 pixels: one to the right by 4 a frame, one down by 3. */
-static void put_pictures(const char *folder, int32_t width)
+/* Two ellipses of 20 x 10 pixels: one to the right by 4 a frame, one down by 3 in a column of its own. */
+static void put_pictures(const char *folder, int32_t width, int32_t column)
 {
     char path[64];
     uint8_t *pixels = sk_malloc((size_t)width * HEIGHT * 3);
@@ -29,7 +29,7 @@ static void put_pictures(const char *folder, int32_t width)
         memset(pixels, 200, (size_t)width * HEIGHT * 3);
         for (int k = -5; k <= 5; k++) {
             sk_draw_disc(&f, 20 + 4 * (float)i + (float)k, 30, 5, 0x202020);
-            sk_draw_disc(&f, 120, 20 + 3 * (float)i + (float)k, 5, 0x202020);
+            sk_draw_disc(&f, (float)column, 20 + 3 * (float)i + (float)k, 5, 0x202020);
         }
         snprintf(path, sizeof path, "%s/%03d.png", folder, i);
         assert_ok(sk_picture_write(path, &f, &err), &err);
@@ -71,7 +71,7 @@ static void followed(void **state)
 {
     (void)state;
     static track_trial t;
-    put_pictures("pictures", WIDTH);
+    put_pictures("pictures", WIDTH, 120);
     begin(&t, "pictures", "whole");
     assert_ok(run_background(&t), &err);
     assert_true(t.report.frames == FRAMES && t.report.total_frames == FRAMES && !t.report.stopped);
@@ -179,11 +179,49 @@ static void report_and_overlay(void **state)
     sk_free(page);
 }
 
+/* A folder that is played twice is as one that holds its pictures twice; so are the pictures of the page. */
+static void played_twice(void **state)
+{
+    (void)state;
+    static track_trial t;
+    char from[64], to[64];
+    /* they meet in frames 4 and 28 */
+    put_pictures("once/x", WIDTH, 40);
+    put_pictures("twice/x", WIDTH, 40);
+    for (int i = 0; i < FRAMES; i++) {
+        snprintf(from, sizeof from, "../../once/x/%03d.png", i);
+        snprintf(to, sizeof to, "twice/x/%03d.png", FRAMES + i);
+        assert_int_equal(symlink(from, to), 0);
+    }
+    char *pages[2];
+    for (int i = 0; i < 2; i++) {
+        begin(&t, i ? "twice/x" : "once/x", i ? "listed" : "played");
+        t.wish.report = true;
+        t.settings.media.loop = i ? 1 : 2;
+        assert_ok(run_background(&t), &err);
+        assert_int_equal(t.report.total_frames, 2 * FRAMES);
+        pages[i] = text_of(t.out, "report.html");
+    }
+    const int shown = count_of(pages[1], "base64,");
+    if (shown < 2 || count_of(pages[0], "base64,") != shown)
+        fail_msg("%d pictures, %d played twice", shown, count_of(pages[0], "base64,"));
+    const char *a = pages[0], *b = pages[1];
+    for (int i = 0; i < shown; i++) {
+        a = strstr(a, "base64,") + 7;
+        b = strstr(b, "base64,") + 7;
+        const size_t n = strcspn(a, "\"");
+        assert_int_equal(n, strcspn(b, "\""));
+        assert_memory_equal(a, b, n);
+    }
+    sk_free(pages[0]);
+    sk_free(pages[1]);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(followed), cmocka_unit_test(settings_count),
-                                       cmocka_unit_test(report_and_overlay)};
+                                       cmocka_unit_test(report_and_overlay), cmocka_unit_test(played_twice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

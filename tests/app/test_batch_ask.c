@@ -23,14 +23,16 @@ static void answers(void **state)
     static const struct {
         const char *script, *out, *bad;
         int code;
-    } rows[] = {{"echo one; echo two >&2; echo three", "one\nthree\n", "two\n", 0},
-                {"exit 7", "", "", 7},
-                {"echo x; exit 255", "x\n", "", 255},
-                {"exec 1>&-; echo late >&2", "", "late\n", 0}, /* one ends before the other */
-                {"exec 2>&-; echo late", "late\n", "", 0},
-                {"kill -9 $$", "", "", 128}, /* ended by another */
-                {"kill -15 $$", "", "", 128},
-                {"read line && echo got || echo nothing", "nothing\n", "", 0}};
+    } rows[] = {
+        {"echo one; echo two >&2; echo three", "one\nthree\n", "two\n", 0},
+        {"exit 7", "", "", 7},
+        {"echo x; exit 255", "x\n", "", 255},
+        {"exec 1>&-; echo late >&2", "", "late\n", 0}, /* one ends before the other */
+        {"exec 2>&-; echo late", "late\n", "", 0},
+        {"kill -9 $$", "", "", 128}, /* ended by another */
+        {"kill -15 $$", "", "", 128},
+        {"set -- $(cat /proc/$$/stat); [ $1 = $6 ] && echo leads", "leads\n", "", 0}, /* its own session */
+        {"read line && echo got || echo nothing", "nothing\n", "", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_ok(ask(rows[i].script), &err); /* what was heard before is forgotten */
         assert_string_equal(sk_text_get(&printed), rows[i].out);

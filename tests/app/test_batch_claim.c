@@ -171,6 +171,81 @@ static void test_slurm_again(void **state)
     unsetenv("SLURM_RESTART_COUNT");
 }
 
+/* Who somebody is, as this machine says it; words of the cluster's without blanks, which would end a line's value. */
+static void test_self(void **state)
+{
+    (void)state;
+    sk_claim_holder self;
+    char host[64] = "", boot[64] = "";
+    struct stat names;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!file)
+        skip();
+    assert_non_null(fgets(boot, sizeof boot, file));
+    fclose(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    assert_int_equal(stat("/proc/self/ns/pid", &names), 0);
+    setenv("SLURM_ARRAY_JOB_ID", "1 2", 1);
+    setenv("SLURM_ARRAY_TASK_ID", "x\ny", 1);
+    setenv("SLURM_RESTART_COUNT", "4", 1);
+    const int64_t before = sk_clock_wall_ms();
+    sk_claim_self(&self);
+    assert_true(self.since_ms >= before && self.since_ms <= before + 60000);
+    assert_string_equal(self.host, host);
+    assert_string_equal(self.boot, boot);
+    assert_string_equal(self.slurm, "1_2_x_y");
+    assert_true(self.slurm_again == 4 && self.pid == getpid() && self.started > 0 && self.total == -1);
+    assert_true(self.names == (int64_t)names.st_ino && self.child == 0 && self.frames == 0);
+    unsetenv("SLURM_ARRAY_JOB_ID");
+    unsetenv("SLURM_ARRAY_TASK_ID");
+    unsetenv("SLURM_RESTART_COUNT");
+    sk_claim_self(&self);
+    assert_true(self.slurm[0] == '\0' && self.slurm_again == 0);
+}
+
+/* A claim is as long as ever, text to its end, and says all of its holder; what it does not say is nothing. */
+static void test_record(void **state)
+{
+    (void)state;
+    sk_claim claim;
+    sk_claim_holder got;
+    sk_error err;
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(sk_claim_take(path_of("h.claim"), 5, &claim, NULL), SK_OK);
+    sk_claim_holder *h = &claim.holder;
+    h->child = getpid(); /* whose start is then found out */
+    h->frames = 1234567890123;
+    h->total = 4567890123456;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(sk_file_read(path_of("h.claim"), 4096, &text, &length, &err), &err);
+        assert_int_equal(length, 768);
+        assert_int_equal(strlen(text), 768);
+        assert_true(text[767] == '\n' && text[766] == ' ' && strncmp(text, "host ", 5) == 0);
+        sk_free(text);
+        assert_true(sk_claim_read(path_of("h.claim"), &got));
+        assert_true(got.frames == (i ? h->frames : 0) && got.total == (i ? h->total : -1));
+        assert_true(got.child == (i ? getpid() : 0) && got.child_started == (i ? h->started : 0));
+        assert_true(got.pid == h->pid && got.started == h->started && got.names == h->names &&
+                    got.since_ms == h->since_ms && got.round == 5 && got.slurm_again == 0);
+        assert_string_equal(got.host, h->host);
+        assert_string_equal(got.boot, h->boot);
+        assert_int_equal(got.age_ms, 0); /* of this machine: that it lives is known otherwise */
+        sk_claim_beat(&claim);
+    }
+    sk_claim_close(&claim);
+    assert_int_equal(claim.file, -1);
+    sk_claim_beat(&claim); /* nothing to write to */
+    static const char few[] = "pid 77\nchild 99\nchildish 3\n";
+    assert_ok(sk_file_replace(path_of("h.claim"), few, sizeof few - 1, &err), &err);
+    assert_true(sk_claim_read(path_of("h.claim"), &got));
+    assert_true(got.pid == 77 && got.child == 99);
+    assert_true(got.started == 0 && got.names == 0 && got.child_started == 0 && got.since_ms == 0 &&
+                got.round == 0 && got.slurm_again == 0 && got.frames == 0 && got.total == 0);
+    assert_true(got.host[0] == '\0' && got.boot[0] == '\0' && got.slurm[0] == '\0');
+}
+
 /* Whatever somebody left there. */
 static void test_rubbish(void **state)
 {
@@ -197,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_of_many),    cmocka_unit_test(test_put_once),
         cmocka_unit_test(test_alive_and_gone), cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_slurm_again),    cmocka_unit_test(test_rubbish)};
+        cmocka_unit_test(test_slurm_again),    cmocka_unit_test(test_rubbish),
+        cmocka_unit_test(test_self),           cmocka_unit_test(test_record)};
     return cmocka_run_group_tests(tests, begin, end);
 }

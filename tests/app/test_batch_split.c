@@ -164,6 +164,13 @@ static void a_video_that_is_cut_off(void **state)
     sk_batch_worked w = work(b, two, 2);
     assert_int_equal(w.done, 3); /* the merge, too */
     assert_true(is_done(b, n - 1) && sk_file_exists("cut/v/results.csv"));
+    sk_batch_watcher *watcher = NULL;
+    const sk_batch_status *s = NULL;
+    assert_ok(sk_batch_watch_open(b, &watcher, &err), &err);
+    for (int i = 0; i < 2; i++)
+        assert_ok(sk_batch_watch_look(watcher, &s, &err), &err);
+    assert_true(s->done == n && s->waiting == 0); /* nobody misses the last part */
+    sk_batch_watch_close(&watcher);
     sk_batch_close(&b);
     put("ends", "2"); /* refused: it is given up, and so the merge is never made */
     b = begin("given_up");
@@ -175,6 +182,52 @@ static void a_video_that_is_cut_off(void **state)
     sk_batch_look_at(b, sk_batch_piece_of(b, 1, &err), &look);
     assert_true(look.state == SK_PIECE_GIVEN_UP && look.failures >= 1 &&
                 look.last.outcome == SK_BATCH_REFUSED);
+    sk_batch_close(&b);
+}
+
+/* What was seen of the files when they were listed last is what counts until they are listed again. */
+static void as_they_were_listed(void **state)
+{
+    (void)state;
+    need_video();
+    sk_batch *b = begin("listed");
+    assert_int_equal(b->pieces, 4);
+    const sk_batch_piece *merge = sk_batch_piece_of(b, 3, &err);
+    const sk_batch_done end = {.attempt = 1, .outcome = SK_BATCH_FINISHED, .round = b->round};
+    sk_batch_look look;
+    for (int64_t i = 0; i < 3; i++) {
+        assert_false(sk_batch_parts_done(b, merge));
+        assert_ok(sk_batch_refresh(b, &err), &err);
+        assert_false(sk_batch_parts_done(b, merge));
+        sk_batch_look_at(b, merge, &look);
+        assert_int_equal(look.state, SK_PIECE_BLOCKED);
+        sk_batch_watcher *watcher = NULL;
+        const sk_batch_status *s = NULL;
+        assert_ok(sk_batch_watch_open(b, &watcher, &err), &err);
+        for (int k = 0; k < 2; k++) { /* the second time it remembers */
+            assert_ok(sk_batch_watch_look(watcher, &s, &err), &err);
+            assert_true(s->pieces == 4 && s->done == i);
+        }
+        sk_batch_watch_close(&watcher);
+        assert_ok(sk_batch_end_put(b, i, &end, true, &err), &err);
+        assert_int_equal(b->seen[i], SK_BATCH_SEEN_NOTHING);
+    }
+    assert_false(sk_batch_parts_done(b, merge)); /* the last is not seen yet */
+    assert_ok(sk_batch_refresh(b, &err), &err);
+    assert_true(sk_batch_parts_done(b, merge));
+    sk_batch_look_at(b, merge, &look);
+    assert_int_equal(look.state, SK_PIECE_WAITING);
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(b->seen[i], i < 3 ? SK_BATCH_SEEN_DONE : SK_BATCH_SEEN_NOTHING);
+    assert_int_equal(b->seen_done[0], 3);
+    sk_claim claim;
+    char path[SK_BATCH_PATH];
+    assert_ok(sk_claim_take(sk_batch_file(b, 3, 1, "claim", path), 1, &claim, &err), &err);
+    assert_ok(sk_batch_refresh(b, &err), &err);
+    assert_int_equal(b->seen[3], SK_BATCH_SEEN_CLAIM);
+    sk_batch_look_at(b, merge, &look);
+    assert_true(look.state == SK_PIECE_RUNNING && look.attempts == 1);
+    sk_claim_close(&claim);
     sk_batch_close(&b);
 }
 
@@ -213,7 +266,8 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_and_their_merge), cmocka_unit_test(the_merge_first),
-        cmocka_unit_test(a_video_that_is_cut_off), cmocka_unit_test(a_video_that_changed)};
+        cmocka_unit_test(a_video_that_is_cut_off), cmocka_unit_test(a_video_that_changed),
+        cmocka_unit_test(as_they_were_listed)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_text_free(&told);
     return failed;

@@ -231,6 +231,39 @@ static void feed_ends_in_order(void **state)
     sk_model_close(&model);
 }
 
+/* Who did not ask for pixels is given none, also where they are at hand; what it need not be told of it may leave out. */
+static const sk_frame *tapped_frame;
+
+static bool note_frame(void *context, const sk_result_frame *result, const sk_frame *frame)
+{
+    (void)context, (void)result;
+    tapped_frame = frame;
+    return frame != NULL;
+}
+
+static void pixels_for_who_asks(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const sk_frame frame = {.width = 1, .height = 1};
+    const sk_result_frame result = {.source = "x"};
+    const sk_run_header header = {0};
+    for (int asks = 0; asks < 2; asks++) {
+        const sk_tap wish = {.needs = asks ? SK_NEEDS_PIXELS : 0, .take = note_frame};
+        sk_consumers list = {0};
+        sk_passing passing = {.result = &result, .frame = &frame};
+        assert_ok(sk_consumers_add(&list, sk_consumer_tap(&wish), &err), &err);
+        sk_consumer *tap = list.items[0];
+        assert_ok(tap->kind->begin(tap, &header, NULL, &err), &err);
+        tapped_frame = &(const sk_frame){0};
+        assert_ok(tap->kind->take(tap, &passing, &err), &err);
+        assert_ptr_equal(tapped_frame, asks ? &frame : NULL);
+        assert_int_equal(passing.stop, asks);
+        assert_ok(tap->kind->end(tap, true, &err), &err);
+        sk_consumers_close(&list);
+    }
+}
+
 /* --- a tap on a whole run --- */
 
 typedef struct tapped {
@@ -343,9 +376,9 @@ static void tap_sees_what_passes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(first_error_stays_and_everybody_is_ended),
-                                       cmocka_unit_test(pictures_left_out_pass_those_who_ask),
-                                       cmocka_unit_test(feed_ends_in_order),
-                                       cmocka_unit_test(tap_sees_what_passes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_error_stays_and_everybody_is_ended),
+        cmocka_unit_test(pictures_left_out_pass_those_who_ask), cmocka_unit_test(pixels_for_who_asks),
+        cmocka_unit_test(feed_ends_in_order), cmocka_unit_test(tap_sees_what_passes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,6 +266,17 @@ static void copies(void **state)
     assert_same_file("copy", "plain", "results.csv");
     assert_true(sk_file_size("plain/report.html") > 1000);
     sk_run_view_close(&v);
+    /* a name alone is kept, too */
+    make_run("named");
+    v = look("named");
+    assert_ok(step(v, a_step(SK_CORRECTION_RENAME, 1, -1, 0, -1, -1, "only")), &err);
+    assert_ok(save(v, "of_named"), &err);
+    sk_run_view_close(&v);
+    copy = look("of_named");
+    sk_run_view_get_info(copy, &info);
+    assert_int_equal(info.corrections->count, 1);
+    assert_string_equal(sk_corrections_name(info.corrections, 1), "only");
+    sk_run_view_close(&copy);
     /* without a journal: by its lines, too */
     make_run("bare");
     assert_int_equal(unlink("bare/journal.skj"), 0);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the demo keeps of itself in its folder, and what it finds there. */
-#include "support/test.h"
+#include "demo_fixture.h"
 
-#include "app/demo_internal.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "skitter/version.h"
 
@@ -12,32 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static sk_error err;
-
-static void put(const char *name, const char *text)
-{
-    assert_ok(sk_file_replace(name, text, strlen(text), &err), &err);
-}
-
 static char *slurp(const char *path)
 {
     char *text = NULL;
     size_t length = 0;
     assert_ok(sk_file_read(path, 1 << 24, &text, &length, &err), &err);
     return text;
-}
-
-static sk_demo_settings settings(const char *out)
-{
-    sk_demo_settings s;
-    sk_demo_defaults(&s);
-    s.out = out;
-    s.scene.animals = 2;
-    s.scene.width = 96;
-    s.scene.height = 64;
-    s.scene.seed = 77;
-    s.program = "./skitter & co";
-    return s;
 }
 
 static void defaults(void **state)

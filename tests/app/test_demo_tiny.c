@@ -3,6 +3,7 @@
  * says what the first said. */
 #include "support/test.h"
 #include "support/yolo_writer.h"
+#include "text_of.h"
 
 #include "app/demo_internal.h"
 #include "app/run_folder.h"
@@ -12,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static sk_error err;
 
 typedef struct watched {
     char text[1024], what[64];
@@ -50,15 +49,6 @@ static sk_demo_settings tiny(const char *out)
     s.threads = 1;
     s.pictures = true;
     return s;
-}
-
-static char *text_of(const char *folder, const char *name)
-{
-    char path[256], *text = NULL;
-    size_t length = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_ok(sk_file_read(path, 1 << 26, &text, &length, &err), &err);
-    return text;
 }
 
 static void the_whole(void **state)
@@ -148,6 +138,65 @@ static void stopped_anywhere(void **state)
     assert_null(r);
 }
 
+static const sk_demo_entry *entry_of(const sk_demo_report *r, const char *runtime)
+{
+    for (int32_t i = 1; i < r->n_entries; i++)
+        if (strcmp(r->entries[i].runtime, runtime) == 0)
+            return &r->entries[i];
+    return NULL;
+}
+
+/* Every other runtime that is here does the same, in folders of its own; the first is what it is measured against. */
+static void runtimes_compared(void **state)
+{
+    (void)state;
+    sk_demo_report *r = NULL;
+    watched w = {0};
+    sk_demo_settings s = tiny("compared");
+    s.runtime = s.runtime_requested = "reference";
+    s.compare = true;
+    assert_ok(sk_demo_run(&s, watch, &w, &r, &err), &err);
+    assert_true(r->n_entries >= 2 && strcmp(r->entries[0].runtime, "reference") == 0);
+    const sk_demo_entry *e = entry_of(r, "cpu");
+    assert_true(e && !e->failed);
+    assert_non_null(strstr(w.text, "boxes on cpu 4; poses on cpu 4; "));
+    for (int part = 0; part < SK_DEMO_PARTS; part++) {
+        const sk_predict_report *a = &r->entries[0].parts[part], *b = &e->parts[part];
+        assert_string_equal(a->runtime, "reference");
+        assert_string_equal(b->runtime, "cpu");
+        assert_true(b->frames == 4 && b->n_files == 2 && a->n_files >= 3);
+        assert_true(e->agreement[part].first == a->instances && e->agreement[part].second == b->instances &&
+                    e->agreement[part].paired == a->instances);
+        assert_true(e->scores[part].frames == 4 && r->entries[0].agreement[part].first == 0);
+    }
+    assert_true(sk_file_exists("compared/boxes-cpu/results.csv") &&
+                !sk_file_exists("compared/boxes-cpu/results.slp") &&
+                !sk_file_exists("compared/poses-cpu/overlay"));
+    char *told = text_of("compared", "poses-cpu/run.json");
+    assert_non_null(strstr(told, "\"runtime_requested\": \"cpu\""));
+    sk_free(told);
+    sk_demo_free(&r);
+    /* one that fails is told of, and ends nothing */
+    assert_ok(sk_folder_make("failing", &err), &err);
+    assert_ok(sk_file_replace("failing/boxes-cpu", "in the way", 10, &err), &err);
+    s.out = "failing";
+    assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
+    e = entry_of(r, "cpu");
+    assert_true(e && e->failed && !r->entries[0].failed && !r->stopped);
+    assert_non_null(strstr(e->problem, "failing/boxes-cpu"));
+    assert_null(strchr(e->problem, '\n'));
+    assert_true(e->scores[SK_DEMO_BOXES].frames == 0 && r->entries[0].scores[SK_DEMO_BOXES].frames == 4);
+    assert_true(sk_file_exists("failing/summary.txt"));
+    sk_demo_free(&r);
+    /* the first itself may not fail */
+    assert_ok(sk_folder_make("broken", &err), &err);
+    assert_ok(sk_file_replace("broken/poses-x", "", 0, &err), &err);
+    s.out = "broken";
+    s.runtime = "nonsense";
+    assert_int_not_equal(sk_demo_run(&s, NULL, NULL, &r, &err), SK_OK);
+    assert_null(r);
+}
+
 int main(void)
 {
     static const char *const heads[] = {"OBB", "Pose"}, *const files[] = {"models/demo-obb.pt",
@@ -159,6 +208,7 @@ int main(void)
         if (rename(yolo_save(&fixture, "made.pt"), files[i]) != 0)
             return 1;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_whole), cmocka_unit_test(stopped_anywhere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_whole), cmocka_unit_test(stopped_anywhere),
+                                       cmocka_unit_test(runtimes_compared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

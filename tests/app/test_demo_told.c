@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the demo tells of a report whose numbers are known: its table, its page, its drawings, its JSON and what it keeps of itself. */
-#include "support/test.h"
+#include "demo_fixture.h"
 
-#include "app/demo_internal.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "media/draw.h"
 #include "media/video_sink.h"
@@ -15,31 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static sk_error err;
-
-static void put(const char *name, const char *text)
-{
-    assert_ok(sk_file_replace(name, text, strlen(text), &err), &err);
-}
-
 static sk_annotation_set parsed(const char *csv)
 {
     sk_annotation_set set = {0};
     assert_ok(sk_annotations_parse("csv", csv, strlen(csv), &set, &err), &err);
     return set;
-}
-
-static sk_demo_settings settings(const char *out)
-{
-    sk_demo_settings s;
-    sk_demo_defaults(&s);
-    s.out = out;
-    s.scene.animals = 2;
-    s.scene.width = 96;
-    s.scene.height = 64;
-    s.scene.seed = 77;
-    s.program = "./skitter & co";
-    return s;
 }
 
 /* --- a report --- */
@@ -385,7 +363,7 @@ static void the_page(void **state)
     free_report(r);
 }
 
-/* A trail is of the last thirty frames: one that ended earlier is not drawn. */
+/* A trail is of one animal and of the last thirty frames: one that ended earlier is not drawn. */
 static void trails(void **state)
 {
     (void)state;
@@ -394,9 +372,12 @@ static void trails(void **state)
     sk_demo_report *r = a_report(1);
     draw_scene("trails/scene", 80);
     r->frames = 80; /* one in twenty, from the tenth on */
-    sk_text_append(&csv, "frame,track,name,x1,y1,x2,y2\n");
-    for (int f = 0; f <= 10; f++)
-        sk_text_appendf(&csv, "%d,0,fish,%d,40,%d,56\n", f, 4 + 6 * f, 20 + 6 * f);
+    sk_text_append(&csv, "frame,track,name,x1,y1,x2,y2,cx,cy,w,h,angle\n");
+    for (int f = 0; f <= 10; f++) /* the second stands upright, wherever it goes */
+        sk_text_appendf(&csv,
+                        "%d,0,fish,%d,40,%d,56,%d,48,16,16,0\n"
+                        "%d,1,fly,%d,2,%d,30,%d,16,28,6,1.5708\n",
+                        f, 4 + 6 * f, 20 + 6 * f, 12 + 6 * f, f, 80 - 6 * f, 90 - 6 * f, 85 - 6 * f);
     sk_demo_sets sets = {.tracks = parsed(sk_text_get(&csv))};
     assert_ok(sk_demo_figure_frames(&s, r, &sets, &page, &err), &err);
     put_drawn(&drawn, "trails/sample.jpg");

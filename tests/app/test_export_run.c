@@ -63,6 +63,10 @@ static void where_it_goes(void **state)
                 r.outputs[0]);
     record_says(r.path, "form", "onnx");
     record_says(r.path, "precision", "f32");
+    record_says(r.path, "batch", "1");
+    record_says(r.path, "height", "64");
+    record_says(r.path, "width", "64");
+    record_says(r.path, "dynamic_size", "false");
     assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_BUSY);
     snprintf(wanted, sizeof wanted,
              "%s/net.onnx: is there already; --overwrite replaces it, --output names another file",
@@ -83,6 +87,10 @@ static void where_it_goes(void **state)
     record_says("named.onnx", "batch", "2");
     record_says("named.onnx", "dynamic_batch", "false");
     record_says("named.onnx", "opset", "17");
+    s = usual("named.onnx", "renamed.onnx"); /* of a file whose batch is fixed: as many */
+    assert_ok(sk_export_run(&s, &r, &err), &err);
+    record_says("renamed.onnx", "batch", "2");
+    record_says("renamed.onnx", "height", "96");
     s = usual(model, "any.onnx");
     s.onnx.dynamic_batch = s.onnx.dynamic_size = 1;
     s.onnx.opset = 16;

@@ -5,6 +5,7 @@
 #include "skitter/log.h"
 #include "support/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -190,11 +191,65 @@ static void listed_and_removed(void **state)
     sk_inference_cache_list_free(rows, count);
 }
 
+/* Sixteen GiB are kept, and what was used last: of six caches of three, which are hollow, the one unused for longest goes. */
+static void old_ones_go(void **state)
+{
+    (void)state;
+    static const int order[] = {3, 0, 5, 1, 4, 2}; /* the fourth is the oldest */
+    char why[512], identity[32], paths[6][4400];
+    const off_t large = (off_t)3 << 30;
+    snprintf(folder, sizeof folder, "%s/old", test_folder());
+    write_file(video, "old.mp4", "old");
+    sk_inference_cache *c = NULL;
+    for (int i = 0; i < 6; i++) {
+        snprintf(identity, sizeof identity, "conf\t%d\n", i);
+        c = open_it(video, identity, why);
+        snprintf(paths[i], sizeof paths[i], "%s", sk_inference_cache_path(c));
+        sk_inference_cache_close(&c);
+    }
+    for (int i = 0; i < 6; i++) {
+        const struct timespec when[2] = {{.tv_sec = 1000000 + 100 * i}, {.tv_sec = 1000000 + 100 * i}};
+        if (truncate(paths[order[i]], large) != 0)
+            skip(); /* a file system without holes, or without room */
+        assert_int_equal(utimensat(AT_FDCWD, paths[order[i]], when, 0), 0);
+    }
+    c = open_it(video, "conf\tnew\n", why);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(sk_file_exists(paths[order[i]]), i > 0);
+    assert_true(sk_file_exists(sk_inference_cache_path(c)));
+    sk_inference_cache_close(&c);
+    for (int i = 0; i < 6; i++) {
+        const struct timespec when[2] = {{.tv_sec = 1000000 + 100 * i}, {.tv_sec = 1000000 + 100 * i}};
+        assert_true(i == 0 || utimensat(AT_FDCWD, paths[order[i]], when, 0) == 0);
+    }
+    c = open_it(video, "conf\tnewer\n", why); /* the rest fits */
+    for (int i = 1; i < 6; i++)
+        assert_true(sk_file_exists(paths[order[i]]));
+    sk_inference_cache_close(&c);
+    sk_folder_empty_own(folder, NULL);
+}
+
+/* Only files of video have a content that stays. */
+static void what_is_not_kept(void **state)
+{
+    (void)state;
+    char why[512];
+    snprintf(folder, sizeof folder, "%s/not", test_folder());
+    static const char *const sources[] = {"rtsp://camera/1", "/tmp", "a/%03d.png", "-"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        assert_null(open_it(sources[i], "", why));
+        assert_string_equal(
+            why, "what is found is not kept for another tracking: that is done for files of video");
+    }
+    assert_false(sk_file_exists(folder));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kept_by_content),
-                                       cmocka_unit_test(a_torn_end_is_cut_off),
-                                       cmocka_unit_test(what_is_no_journal), cmocka_unit_test(two_at_once),
-                                       cmocka_unit_test(listed_and_removed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_by_content),    cmocka_unit_test(a_torn_end_is_cut_off),
+        cmocka_unit_test(what_is_no_journal), cmocka_unit_test(two_at_once),
+        cmocka_unit_test(listed_and_removed), cmocka_unit_test(old_ones_go),
+        cmocka_unit_test(what_is_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

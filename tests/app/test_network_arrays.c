@@ -123,6 +123,43 @@ static void where_channels_lie(void **state)
     sk_graph_close(&g);
 }
 
+/* Networks that want other numbers than floats: pictures come to them channel by channel, bytes as they are, halves scaled. */
+static void numbers_that_a_network_wants(void **state)
+{
+    (void)state;
+    enum { HERE = 2 * 4 * 5 * 3 };
+    static const sk_dtype types[] = {SK_DTYPE_U8, SK_DTYPE_F16};
+    const sk_shape shape = sk_shape_of(4, (int64_t)2, (int64_t)3, (int64_t)4, (int64_t)5);
+    uint8_t pictures[HERE];
+    for (int i = 0; i < HERE; i++)
+        pictures[i] = (uint8_t)(7 * i + 1);
+    for (int k = 0; k < 2; k++) {
+        sk_graph *g = NULL;
+        sk_builder b;
+        assert_ok(sk_graph_open(&g, &err), &err);
+        sk_builder_init(&b, g);
+        const sk_attrs cast = {.cast = {.to = SK_DTYPE_F32}};
+        const sk_value in = sk_b_input(&b, "in", types[k], &shape);
+        sk_b_output(&b, sk_b_node(&b, SK_OP_CAST, &cast, &in, 1, NULL), "out");
+        assert_ok(b.status, &b.error);
+        sk_model model = {.graph = g,
+                          .path = "made.onnx",
+                          .content_hash = "",
+                          .input = {.channels = 3, .scale = 1.0F / 255, .dtype = types[k]}};
+        outputs o = run(&model, SK_DTYPE_U8, pictures,
+                        sk_shape_of(4, (int64_t)2, (int64_t)4, (int64_t)5, (int64_t)3));
+        const float *x = o.items[0].data;
+        for (int n = 0; n < 2; n++)
+            for (int c = 0; c < 3; c++)
+                for (int i = 0; i < 20; i++) {
+                    const float pixel = pictures[(n * 20 + i) * 3 + c];
+                    assert_true(fabsf(x[(n * 3 + c) * 20 + i] - (k ? pixel / 255 : pixel)) < 1e-3F);
+                }
+        free_outputs(&o);
+        sk_graph_close(&g);
+    }
+}
+
 static void refused(const sk_model *model, sk_dtype type, sk_shape shape, const char *words)
 {
     static uint8_t nothing[8 * 4096];
@@ -162,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_and_floats),
         cmocka_unit_test(where_channels_lie),
+        cmocka_unit_test(numbers_that_a_network_wants),
         cmocka_unit_test(shapes_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,8 +119,37 @@ static void causes(void **state)
              {"/cam/image", RAW, false, false});
 }
 
+/* Where there is less room than words: they are cut off there, and nothing behind is touched. */
+static void little_room(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const char *const topics[] = {"/c", "/cam/i", "/cam/im", "/cam/image2", "/d", "/cam/imag"};
+    sk_node_speaker speakers[7];
+    sk_node_core core = {0};
+    char whole[1024], text[1024];
+    assert_ok(sk_node_settings_open(&core.settings, &err), &err);
+    for (int i = 0; i < 7; i++) {
+        speakers[i] = (sk_node_speaker)SK_NODE_SPEAKER_INIT;
+        speakers[i].topic = i < 6 ? topics[i] : "/cam/image";
+        speakers[i].type = i < 6 ? RAW : "std_msgs/msg/String";
+    }
+    for (int32_t n = 0; n <= 7; n++) {
+        sk_node_core_explain_quiet(&core, "/cam/image", 7.4, speakers, n, whole, sizeof whole);
+        const size_t length = strlen(whole);
+        for (size_t capacity = 1; capacity <= length + 1; capacity++) {
+            memset(text, '#', sizeof text);
+            sk_node_core_explain_quiet(&core, "/cam/image", 7.4, speakers, n, text, capacity);
+            assert_int_equal(strlen(text), capacity - 1);
+            assert_memory_equal(text, whole, capacity - 1);
+            assert_int_equal(strspn(text + capacity, "#"), sizeof text - capacity);
+        }
+    }
+    sk_node_settings_close(&core.settings);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(causes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(causes), cmocka_unit_test(little_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

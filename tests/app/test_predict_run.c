@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole runs of a tiny network over pictures: whole and in parts they write the same, whatever the way; what the report counts; what is
  * refused. */
-#include "runner/runner_fixture.h"
+#include "predict_fixture.h"
 
-#include "app/predict.h"
 #include "app/run_events.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "media/video_sink.h"
 
 #include <math.h>
 #include <unistd.h>
 
-static sk_error err;
-static char network[4300], second[4300];
+static char second[4300];
 static sk_predict_report r; /* large */
-
-static void put_picture(const char *path, int64_t index)
-{
-    sk_frame f = make_frame(48, 40, index);
-    f.stride = 3 * 48;
-    assert_ok(sk_picture_write(path, &f, &err), &err);
-    free(f.data);
-}
-
-static void put_pictures(const char *folder, int count)
-{
-    char path[256];
-    assert_ok(sk_folder_make(folder, &err), &err);
-    for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/%03d.png", folder, i);
-        put_picture(path, i);
-    }
-}
-
-static sk_predict_settings quick(const char *source, const char *out)
-{
-    sk_predict_settings s;
-    sk_predict_defaults(&s);
-    s.source = source;
-    s.out = out;
-    s.n_models = 1;
-    s.models[0] = network;
-    s.detector.height = s.detector.width = 32;
-    s.detector.confidence = 0.01F;
-    s.detector.max_det = 3;
-    s.detector.threads = 1;
-    return s;
-}
-
-static char *text_of(const char *folder, const char *name)
-{
-    char path[512], *text = NULL;
-    size_t length = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_ok(sk_file_read(path, 1 << 24, &text, &length, &err), &err);
-    return text;
-}
 
 static void assert_same(const char *a, const char *b)
 {
@@ -70,16 +23,6 @@ static void assert_same(const char *a, const char *b)
         sk_free(x);
         sk_free(y);
     }
-}
-
-static int count_of(const char *folder, const char *name, const char *word)
-{
-    char *text = text_of(folder, name);
-    int n = 0;
-    for (const char *at = text; (at = strstr(at, word)); at++)
-        n++;
-    sk_free(text);
-    return n;
 }
 
 static void defaults(void **state)
@@ -202,6 +145,68 @@ static void parts_are_as_the_whole(void **state)
     assert_int_equal(sk_predict_run(&s, NULL, NULL, &r, &err), SK_ERR_NOT_FOUND);
     assert_string_equal(err.message,
                         "nine: --found needs the folder of a run with --find-only, and no run was here");
+}
+
+/* What was found before counts only for frames that are asked for, once, and as far as it goes. */
+static void found_before(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"found_all"}, *const both[] = {"found_few", "found_all"},
+                             *const few[] = {"found_few"}, *const torn[] = {"found_torn"};
+    int64_t two = 2;
+    put_pictures("nine", 9);
+    sk_predict_settings s = quick("nine", "found_all");
+    s.find_only = true;
+    assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+    s.out = "found_torn"; /* it was stopped */
+    assert_ok(sk_predict_run(&s, stop_at, &two, &r, &err), &err);
+    s.out = "found_few";
+    s.media.last = 4;
+    assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+    for (int i = 0; i < 2; i++) { /* every other frame */
+        s = quick("nine", i ? "every_found" : "every");
+        s.media.step = 2;
+        s.found = all;
+        s.n_found = i;
+        assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+        assert_true(r.total_frames == 5 && r.instances == 15 && r.frames == (i ? 0 : 5));
+    }
+    assert_same("every", "every_found");
+    s = quick("nine", "whole_again");
+    assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+    static const struct {
+        const char *out, *const *found;
+        int32_t n, frames;
+        bool begun; /* two frames were computed before */
+    } rows[] = {{"overlapping", both, 2, 0, false},
+                {"unfinished", torn, 1, 7, false},
+                {"few", few, 1, 5, false},
+                {"gone_on", all, 1, 0, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        s = quick("nine", rows[i].out);
+        if (rows[i].begun)
+            assert_ok(sk_predict_run(&s, stop_at, &two, &r, &err), &err);
+        s.found = rows[i].found;
+        s.n_found = rows[i].n;
+        assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+        if (r.total_frames != 9 || r.frames != rows[i].frames)
+            fail_msg("%s: %lld of %lld computed", rows[i].out, (long long)r.frames,
+                     (long long)r.total_frames);
+        assert_same("whole_again", rows[i].out);
+    }
+    const sk_frame_range ranges[] = {{0, 2, 1}, {5, 7, 1}};
+    s = quick("nine", "found_ranges");
+    s.find_only = true;
+    s.media.ranges = ranges;
+    s.media.n_ranges = 2;
+    assert_ok(sk_predict_run(&s, NULL, NULL, &r, &err), &err);
+    assert_int_equal(r.frames, 4);
+    static const char *const ranged[] = {"found_ranges"};
+    s = quick("nine", "of_ranges");
+    s.found = ranged;
+    s.n_found = 1;
+    assert_int_equal(sk_predict_run(&s, NULL, NULL, &r, &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "found_ranges: found frames 0:2,5:7; --found takes one range a folder");
 }
 
 static void some_frames(void **state)
@@ -375,6 +380,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(a_whole_run),
         cmocka_unit_test(parts_are_as_the_whole),
+        cmocka_unit_test(found_before),
         cmocka_unit_test(some_frames),
         cmocka_unit_test(pictures_that_cannot_be_read),
         cmocka_unit_test(refusals),

@@ -1,45 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several sources in one run: a folder each, what fails does not end the others, and sums of all; crops by class; folders that are
  * numbered. */
-#include "runner/runner_fixture.h"
+#include "predict_fixture.h"
 
 #include "app/crop_run.h"
 #include "app/predict_many.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "media/video_sink.h"
 
 #include <unistd.h>
-
-static sk_error err;
-static char network[4300];
-
-static void put_pictures(const char *folder, int count)
-{
-    char path[256];
-    assert_ok(sk_folder_make(folder, &err), &err);
-    for (int i = 0; i < count; i++) {
-        sk_frame f = make_frame(48, 40, i);
-        f.stride = 3 * 48;
-        snprintf(path, sizeof path, "%s/%d.png", folder, i);
-        assert_ok(sk_picture_write(path, &f, &err), &err);
-        free(f.data);
-    }
-}
-
-static sk_predict_settings quick(const char *out)
-{
-    sk_predict_settings s;
-    sk_predict_defaults(&s);
-    s.out = out;
-    s.n_models = 1;
-    s.models[0] = network;
-    s.detector.height = s.detector.width = 32;
-    s.detector.confidence = 0.01F;
-    s.detector.max_det = 2;
-    s.detector.threads = 1;
-    return s;
-}
 
 static sk_text said;
 
@@ -77,22 +44,22 @@ static void sources_one_by_one(void **state)
     const sk_source_list list = {.items = items, .count = 4, .many = true};
     sk_predict_many_watch watch = {.begin = item_begins, .end = item_ends, .context = &said};
     sk_predict_many_report r;
-    sk_predict_settings s = quick("all");
+    sk_predict_settings s = quick(NULL, "all");
     assert_ok(sk_predict_many(&s, &list, &watch, &r, &err), &err);
     assert_true(r.sources == 4 && r.done == 3 && r.failed == 1 && r.incomplete == 0 && !r.stopped);
-    assert_true(r.frames == 6 && r.instances == 12 && r.seconds > 0);
+    assert_true(r.frames == 6 && r.instances == 18 && r.seconds > 0);
     assert_string_equal(
         sk_text_get(&said),
-        "begin 0 of 4 two -> all/two\nend 0 ok frames 2 instances 4\nbegin 1 of 4 missing -> all/missing\n"
+        "begin 0 of 4 two -> all/two\nend 0 ok frames 2 instances 6\nbegin 1 of 4 missing -> all/missing\n"
         "end 1 not found frames 0 instances 0\nbegin 2 of 4 three -> all/three\nend 2 ok frames 3 instances "
-        "6\n"
-        "begin 3 of 4 one -> all/one\nend 3 ok frames 1 instances 2\n");
+        "9\n"
+        "begin 3 of 4 one -> all/one\nend 3 ok frames 1 instances 3\n");
     assert_true(sk_file_exists("all/two/results.csv") && sk_file_exists("all/one/results.csv") &&
                 !sk_file_exists("all/results.csv"));
     /* stopped in one: those behind it do not begin */
     sk_text_clear(&said);
     watch.frame = stop_in_second;
-    s = quick("stopped");
+    s = quick(NULL, "stopped");
     assert_ok(sk_predict_many(&s, &list, &watch, &r, &err), &err);
     assert_true(r.stopped && r.done == 1 && r.failed == 1 && r.frames == 4);
     assert_null(strstr(sk_text_get(&said), "begin 3"));
@@ -101,12 +68,12 @@ static void sources_one_by_one(void **state)
     assert_ok(sk_folder_make("linked", &err), &err);
     assert_int_equal(symlink("../all", "linked/one"), 0);
     const sk_source_list alone = {.items = items + 3, .count = 1, .many = true};
-    s = quick("linked");
+    s = quick(NULL, "linked");
     assert_ok(sk_predict_many(&s, &alone, &watch, &r, &err), &err);
     assert_true(r.failed == 1 && r.done == 0);
     /* one source: its results lie in the folder itself */
     const sk_source_list single = {.items = items + 3, .count = 1};
-    s = quick("single");
+    s = quick(NULL, "single");
     assert_ok(sk_predict_many(&s, &single, &watch, &r, &err), &err);
     assert_true(r.done == 1 && sk_file_exists("single/results.csv"));
     s.models[0] = "nothing.pt"; /* of several sources: once, before any begins */

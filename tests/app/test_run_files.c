@@ -37,6 +37,25 @@ static void test_earlier_parts(void **state)
     assert_int_equal(header.files[2].model, 1);
 }
 
+/* As many models as a run has; more are somebody else's. */
+static void test_every_model(void **state)
+{
+    (void)state;
+    sk_run_files files = {0};
+    char text[1024] = "{\"models\": [";
+    for (int i = 0; i < 5; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used,
+                 "%s{\"computed_by\": [{\"path\": \"%d.onnx\", \"sha256\": \"" HASH "\"}]}", i ? "," : "", i);
+    }
+    strcat(text, "]}");
+    put(text);
+    sk_run_files_read(test_folder(), &files);
+    assert_int_equal(files.count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(files.items[i].model == i && files.items[i].path[0] == '0' + i);
+}
+
 static void test_foreign_files(void **state)
 {
     (void)state;
@@ -73,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_earlier_parts),
+        cmocka_unit_test(test_every_model),
         cmocka_unit_test(test_foreign_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

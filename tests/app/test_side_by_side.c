@@ -36,6 +36,8 @@ static sk_status toy_retell(sk_consumer *c, int64_t entry, const sk_result_frame
     if (entry == t->fails_at)
         return sk_fail(err, SK_ERR_IO, "toy failed at %lld", (long long)entry);
     t->sum = sk_hash_xxh3(f->source, strlen(f->source), t->sum + (uint64_t)entry);
+    if (f->problem)
+        t->sum = sk_hash_xxh3(f->problem, strlen(f->problem), t->sum);
     for (int32_t i = 0; i < f->instances->count; i++) {
         const sk_found *found = &f->instances->items[i];
         t->sum = sk_hash_xxh3(found->box, sizeof found->box, t->sum);
@@ -58,7 +60,7 @@ static sk_status play(toy toys[TOYS], bool threads, sk_error *err)
     sk_found items[4];
     sk_keypoint points[8];
     sk_sighting sightings[4] = {{0}};
-    char source[32];
+    char source[32], problem[32];
     sk_status status = SK_OK;
     for (int i = 0; i < TOYS; i++)
         list.items[i] = &toys[i].base;
@@ -67,6 +69,7 @@ static sk_status play(toy toys[TOYS], bool threads, sk_error *err)
     for (int64_t f = 0; f < FRAMES && status == SK_OK; f++) {
         sk_instances in = {.items = items, .keypoints = points, .count = (int32_t)(f % 5), .n_keypoints = 2};
         snprintf(source, sizeof source, "frame %lld", (long long)f);
+        snprintf(problem, sizeof problem, "torn at %lld", (long long)f);
         for (int32_t i = 0; i < in.count; i++) {
             items[i] = (sk_found){.box = {(float)f, (float)i, 0, 0}, .has = SK_HAS_BOX};
             if (i > 0) { /* the first one was not found: it has no keypoints */
@@ -76,8 +79,11 @@ static sk_status play(toy toys[TOYS], bool threads, sk_error *err)
             points[2 * i] = points[2 * i + 1] = (sk_keypoint){.x = (float)(f + i)};
             sightings[i].x = (double)(f * i);
         }
-        const sk_result_frame frame = {
-            .source = source, .index = f, .instances = &in, .sightings = sightings};
+        const sk_result_frame frame = {.source = source,
+                                       .problem = f % 7 ? NULL : problem,
+                                       .index = f,
+                                       .instances = &in,
+                                       .sightings = sightings};
         bool lacks = false;
         if (side)
             status = sk_side_by_side_tell(side, f, &frame, err);

@@ -161,10 +161,13 @@ static void parameters_of_the_node(void **state)
     sk_text all = {.limit = 1 << 20};
     sk_node_param p = {.size = sizeof p};
     int32_t n = 0;
-    for (; sk_node_param_get(n, &p); n++)
+    for (; sk_node_param_get(n, &p); n++) {
+        assert_string_equal(sk_ros_parameter_find(p.name)->help, p.help);
         sk_text_appendf(&all, "%s type %d = '%s' %g … %g %s live %d found %d: %s\n", p.name, p.type,
                         p.fallback ? p.fallback : "", p.least, p.most, p.choices ? p.choices : "", p.live,
                         p.found, p.help);
+    }
+    assert_null(sk_ros_parameter_find("nonsense"));
     assert_true(n > 10);
     assert_false(sk_node_param_get(-1, &p));
     test_text_is("tests/app/told/node_parameters.txt", sk_text_get(&all));

@@ -98,9 +98,10 @@ static void what_settings_change(void **state)
     assert_ok(trial_run(&t), &err);
     assert_int_equal(t.figures.found, 45);
     assert_int_equal(lines_in("online", "results.jsonl", "\"frame\":"), 16);
-    trial_defaults(&t, "mice.csv", "steady", usual);
-    t.wish.track.steady = true;
+    trial_defaults(&t, "mice.csv", "own_boxes", usual);
+    t.wish.track.steady = false; /* boxes as they were found, and those of the track where nothing was */
     assert_ok(trial_run(&t), &err);
+    assert_int_equal(lines_in("own_boxes", "results.csv", ",30,12,0.1\n"), 16);
     trial_defaults(&t, "mice.csv", "some", usual);
     t.settings.media.first = 4;
     t.settings.media.step = 1;
@@ -131,7 +132,7 @@ static void what_settings_change(void **state)
     assert_string_equal(sk_text_get(&told_lines), "gap0 16\ngap1 14\n");
     sk_text_free(&told_lines);
     sk_text all = {.limit = 1 << 22};
-    static const char *const folders[] = {"online", "steady", "some", "gap0", "gap1"};
+    static const char *const folders[] = {"online", "own_boxes", "some", "gap0", "gap1"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         tell_file(&all, folders[i], "tracks.csv");
         tell_file(&all, folders[i], "results.jsonl");
@@ -243,6 +244,21 @@ static void poses(void **state)
     sk_text_free(&all);
 }
 
+/* Settings that differ in their last digits are others: a folder's run is not gone on with. */
+static void the_last_digit_counts(void **state)
+{
+    (void)state;
+    static track_trial t;
+    put_mice("mice.csv", 4);
+    trial_defaults(&t, "mice.csv", "digits", usual);
+    t.wish.track.filter.area_least = 0.123456789012342;
+    assert_ok(trial_run(&t), &err);
+    assert_ok(trial_run(&t), &err);
+    assert_true(t.report.nothing_to_do);
+    t.wish.track.filter.area_least = 0.123456789012344;
+    assert_int_equal(trial_run(&t), SK_ERR_MISMATCH);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
@@ -254,6 +270,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(poses),
         cmocka_unit_test(warnings),
+        cmocka_unit_test(the_last_digit_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

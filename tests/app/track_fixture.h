@@ -6,14 +6,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "support/test.h"
+#include "text_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Runs that follow the detections of a file: no model, no video. */
-
-static sk_error err;
 
 static inline void put(const char *name, const char *text)
 {
@@ -73,16 +72,6 @@ static inline sk_status trial_run(track_trial *t)
     t->figures = *sk_track_run_figures(run);
     sk_track_run_close(&run);
     return status;
-}
-
-/* A text file of a folder, from its first line that is no comment on: ended by sk_free. */
-static inline char *text_of(const char *folder, const char *name)
-{
-    char path[512], *text = NULL;
-    size_t length = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_ok(sk_file_read(path, 1 << 24, &text, &length, &err), &err);
-    return text;
 }
 
 /* Numbers with six digits, so that every processor agrees. */

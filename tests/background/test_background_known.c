@@ -376,6 +376,10 @@ static void greys_are_worked_out(void **state)
     grey_table(&s, table);
     for (int i = 0; i < 256; i++)
         assert_int_equal(table[i], lrint(sqrt(fmin(fmax(2 * i - 30, 0), 255) / 255) * 255));
+    s.contrast = 3, s.brightness = 20, s.gamma = 1; /* more than white is white */
+    grey_table(&s, table);
+    for (int i = 0; i < 256; i++)
+        assert_int_equal(table[i], 3 * i + 20 < 255 ? 3 * i + 20 : 255);
     sk_frame f = SK_FRAME_INIT;
     uint8_t rgb[] = {200, 100, 50, 0, 0, 255, 0, 0, 0, 255, 255, 255, 10, 20, 30, 0, 0, 0};
     f.format = SK_PIXEL_RGB, f.width = 2, f.height = 2, f.stride = 9, f.data = rgb;

@@ -65,7 +65,8 @@ static void sizes_decide_how_many_there_are(void **state)
     } cases[] = {{0, 20, false, 3, {90, 100, 160}, 4}, /* half of all pixels are in those of 100 and more */
                  {0, 20, false, 3, {90, 100, 159}, 3}, /* not 1.6 times as large */
                  {0, 20, true, 3, {90, 100, 160}, 3},
-                 {0, 20, false, 1, {500}, 1}, /* nobody knows better */
+                 {0, 20, false, 3, {40, 60, 100}, 4}, /* exactly half of them in 100: 60 is large enough */
+                 {0, 20, false, 1, {500}, 1},         /* nobody knows better */
                  {0, 20, false, 2, {100, 170}, 2},
                  {0, 20, false, 4, {100, 100, 100, 250}, 5},
                  {100, 20, false, 1, {159}, 1},
@@ -188,12 +189,15 @@ static void the_ground_follows_by_steps(void **state)
         double following;
         int frames; /* of a ground that is one level lighter, until the picture is, too */
         int level, dark;
-    } cases[] = {
-        {0.02, 26, 101, 0},   /* five 256ths a frame */
-        {0.002, 255, 101, 0}, /* one every second frame, and the first was no second one */
-        {1.0 / 256, 128, 101, 0}, {0.5, 1, 101, 0}, {3, 1, 103, 0}, /* all the way at once, no farther */
-        {0.02, 26, 99, 0},                           /* and down: half a level is the upper one's */
-        {0.1, 5, 99, 0},          {0.1, 22, 99, 1}}; /* what is an animal is followed by a quarter: 6 of 26 */
+    } cases[] = {{0.02, 26, 101, 0},   /* five 256ths a frame */
+                 {0.002, 255, 101, 0}, /* one every second frame, and the first was no second one */
+                 {1.0 / 256, 128, 101, 0},
+                 {0.5, 1, 101, 0},
+                 {0.0059, 64, 101, 0},
+                 /* one and a half is two */ {3, 1, 103, 0}, /* all the way at once, no farther */
+                 {0.02, 26, 99, 0},                          /* and down: half a level is the upper one's */
+                 {0.1, 5, 99, 0},
+                 {0.1, 22, 99, 1}}; /* what is an animal is followed by a quarter: 6 of 26 */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_background_settings s = plain();
         sk_background *b = NULL;

@@ -77,13 +77,15 @@ static void each_device_is_offered_what_it_reads(void **state)
         /* what it likes as it comes, without a conversion before RGB */
         sk_frame there = {.format = SK_PIXEL_NV12, .place = SK_PLACE_CUDA, .device = c->device},
                  elsewhere = {.format = SK_PIXEL_NV12, .place = SK_PLACE_CUDA, .device = c->device + 1},
-                 here = {.format = SK_PIXEL_NV12}, rgb = {.format = SK_PIXEL_RGB};
+                 here = {.format = SK_PIXEL_NV12}, rgb = {.format = SK_PIXEL_RGB},
+                 bgr = {.format = SK_PIXEL_BGR};
         assert_int_equal(sk_pipeline_likes(&p, &there), c->device >= 0);
         assert_false(sk_pipeline_likes(&p, &elsewhere));
         assert_int_equal(sk_pipeline_likes(&p, &here), c->nv12);
         assert_true(sk_pipeline_likes(&p, &rgb));
+        assert_false(sk_pipeline_likes(&p, &bgr));
         if (c->device >= 0)
-            assert_true(p.accepts[0].lent && p.accepts[0].place == SK_PLACE_CUDA);
+            assert_true(p.accepts[0].lent == 1 && p.accepts[0].place == SK_PLACE_CUDA);
     }
     sk_model_close(&model);
 }

@@ -77,6 +77,39 @@ static void descriptor_says_what_is(void **state)
     assert_true(readable(fd));
     sk_pipeline_close(&p);
     all_back_once(l, 4);
+    assert_int_equal(sk_pipeline_fd(NULL), -1);
+    assert_int_equal(sk_pipeline_in_flight(NULL), 0);
+    sk_pipeline_cancel(NULL);
+    sk_pipeline_finish(NULL);
+    sk_pipeline_flush(NULL);
+}
+
+static void count_ready(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+/* A result that was there and that nobody may take any more. */
+static void descriptor_forgets_what_was_cancelled(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    atomic_int told = 0;
+    sk_pipeline_settings s = tiny_settings();
+    s.ready = count_ready;
+    s.ready_context = &told;
+    sk_pipeline *p = open_tiny(&s);
+    const int fd = sk_pipeline_fd(p), before = atomic_load(&told);
+    lent *l = make_lent(0, 48, 40);
+    assert_ok(sk_pipeline_submit(p, &l->frame, NULL, SK_SUBMIT_FLUSH, &err), &err);
+    for (int i = 0; i < 20000 && atomic_load(&told) == before; i++) /* the lane has told, and tells no more */
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_true(readable(fd));
+    sk_pipeline_cancel(p);
+    assert_false(readable(fd));
+    assert_int_equal(sk_pipeline_in_flight(p), 0);
+    sk_pipeline_close(&p);
+    free_lent(l);
 }
 
 /* --- calling back --- */
@@ -221,9 +254,11 @@ static void whoever_waits_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(take_waits_as_long_as_it_is_told), cmocka_unit_test(descriptor_says_what_is),
-        cmocka_unit_test(callbacks_may_call_back), cmocka_unit_test(two_submit_and_one_takes),
-        cmocka_unit_test(whoever_waits_is_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(take_waits_as_long_as_it_is_told),
+                                       cmocka_unit_test(descriptor_says_what_is),
+                                       cmocka_unit_test(descriptor_forgets_what_was_cancelled),
+                                       cmocka_unit_test(callbacks_may_call_back),
+                                       cmocka_unit_test(two_submit_and_one_takes),
+                                       cmocka_unit_test(whoever_waits_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
