@@ -1,100 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HDF5 files put together byte by byte after the specification: what stands before and between the messages of objects, in every
  * version, and what is told where it is damaged. */
-#include "support/test.h"
+#include "hdf5_objects.h"
 
 #include "base/memory.h"
-#include "formats/hdf5_file.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { ROOT = 128, MOST = 4096 };
-
-static uint8_t bytes[MOST];
-static size_t length;
-static sk_error err;
-static sk_hdf5_file *file;
-
-static void put(uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++, value >>= 8)
-        bytes[length++] = (uint8_t)value;
-}
-
-static void put_text(const char *text, size_t count)
-{
-    memcpy(bytes + length, text, strlen(text));
-    memset(bytes + length + strlen(text), 0, count - strlen(text));
-    length += count;
-}
-
-static void poke(size_t at, uint64_t value, int count)
-{
-    const size_t kept = length;
-    length = at;
-    put(value, count);
-    length = kept;
-}
-
-/* The beginning of a file; what follows begins at ROOT. */
-static size_t begin(int version)
-{
-    memset(bytes, 0, sizeof bytes);
-    memcpy(bytes, "\x89HDF\r\n\x1a\n", length = 8);
-    put((uint64_t)version, 1);
-    put(0, version < 2 ? 4 : 0);
-    put(8, 1);
-    put(8, 1);
-    put(0, version == 0 ? 9 : version == 1 ? 13 : 1);
-    put(0, 8);
-    put(UINT64_MAX, 8);
-    const size_t end = length;
-    put(0, 8);
-    for (int i = 0; version < 2 && i < 2; i++)
-        put(0, 8);
-    put(ROOT, 8);
-    length = ROOT;
-    return end;
-}
-
-static sk_status open_now(size_t count)
-{
-    sk_hdf5_close(&file);
-    return sk_hdf5_open_memory(bytes, count, "in.h5", &file, &err);
-}
-
-static void told(sk_status status, sk_status wanted, const char *why)
-{
-    if (status != wanted || !strstr(err.message, why))
-        fail_msg("%d, %s: not '%s'", (int)status, status == SK_OK ? "read" : err.message, why);
-}
-
-static void put_message(int version, int type, int flags, const uint8_t *data, size_t count, bool ordered)
-{
-    put((uint64_t)type, version == 1 ? 2 : 1);
-    put(count, 2);
-    put((uint64_t)flags, 1);
-    put(0, version == 1 ? 3 : ordered ? 2 : 0);
-    memcpy(bytes + length, data, count);
-    length += count;
-}
-
-/* A header of version 1 around what `fill` puts; its size is set afterwards. */
-static size_t put_header(void)
-{
-    put(1, 1);
-    put(0, 1);
-    put(1, 2);
-    put(1, 4);
-    put(0, 8);
-    return length;
-}
-
-static void end_header(size_t from)
-{
-    poke(from - 8, length - from, 4);
-}
 
 /* --- the beginning --- */
 

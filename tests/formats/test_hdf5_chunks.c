@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks of datasets: the tree that lists them put together by hand, filters that each chunk may leave out, and what is told where
  * something is damaged. */
-#include "support/test.h"
+#include "hdf5_bytes.h"
 
 #include "formats/hdf5_format.h"
 
@@ -10,17 +10,8 @@
 
 enum { MOST = 8192 };
 
-static uint8_t bytes[MOST];
-static size_t length;
-static sk_error err;
 static char what[] = "in.h5";
 static sk_hdf5_file file = {.bytes = bytes, .what = what};
-
-static void put(uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++, value >>= 8)
-        bytes[length++] = (uint8_t)value;
-}
 
 static void put_node(int type, int level, int count)
 {
@@ -55,12 +46,6 @@ static sk_hdf5_item item_of(uint64_t tree)
                           .layout = SK_HDF5_CHUNKED,
                           .address = tree,
                           .chunk = {2, 3}};
-}
-
-static void told(sk_status status, sk_status wanted, const char *why)
-{
-    if (status != wanted || !strstr(err.message, why))
-        fail_msg("%d, %s: not '%s'", (int)status, status == SK_OK ? "read" : err.message, why);
 }
 
 static uint16_t number(int row, int column)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A dataset's header put together by hand: which messages it needs, which may lie elsewhere, which of two counts; and texts that lie in
  * a heap of the file. */
-#include "support/test.h"
+#include "hdf5_bytes.h"
 
 #include "base/memory.h"
 #include "formats/hdf5_file.h"
@@ -11,22 +11,7 @@
 enum { ROOT = 64, MOST = 2048, HEAP = 1024 };
 enum { TYPE, SPACE, LAYOUT, FILTERS, FILL, OLD_FILL, EXTERNAL, MESSAGES };
 
-static uint8_t bytes[MOST];
-static size_t length;
-static sk_error err;
 static sk_hdf5_file *file;
-
-static void put(uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++, value >>= 8)
-        bytes[length++] = (uint8_t)value;
-}
-
-static void told(sk_status status, sk_status wanted, const char *why)
-{
-    if (status != wanted || !strstr(err.message, why))
-        fail_msg("%d, %s: not '%s'", (int)status, status == SK_OK ? "read" : err.message, why);
-}
 
 static void begin(void)
 {

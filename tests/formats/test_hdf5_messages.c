@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an object's header says of a dataset, byte by byte after the specification: forms that today's libhdf5 no longer writes, too,
  * and each cut off at every byte. */
-#include "support/test.h"
+#include "hdf5_bytes.h"
 
 #include "formats/hdf5_format.h"
 
 #include <string.h>
 
-static uint8_t bytes[16384];
-static size_t length;
-static sk_error err;
 static char what[] = "in.h5";
 static sk_hdf5_file file = {.what = what};
-
-static void put(uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++, value >>= 8)
-        bytes[length++] = (uint8_t)value;
-}
 
 static sk_hdf5_cursor part(size_t count)
 {
@@ -37,13 +28,6 @@ static sk_hdf5_item item_of(uint32_t size)
     } while (0)
 
 /* --- types --- */
-
-static void put_head(int kind, int version, uint32_t bits, uint32_t size)
-{
-    put((uint64_t)(version << 4 | kind), 1);
-    put(bits, 3);
-    put(size, 4);
-}
 
 static void put_float(uint32_t bits, uint32_t size, int exponent_at, int exponent, int mantissa_at,
                       int mantissa)

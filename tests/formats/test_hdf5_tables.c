@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of tables: where they are found in a type's bytes, in every version, and what is told of types that are damaged. */
-#include "support/test.h"
+#include "hdf5_bytes.h"
 
 #include "formats/hdf5_format.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static uint8_t bytes[16384];
-static size_t length;
-static sk_error err;
 static char what[] = "in.h5";
 static sk_hdf5_file file = {.what = what};
-
-static void put(uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++, value >>= 8)
-        bytes[length++] = (uint8_t)value;
-}
-
-static void put_head(int kind, int version, uint32_t bits, uint32_t size)
-{
-    put((uint64_t)(version << 4 | kind), 1);
-    put(bits, 3);
-    put(size, 4);
-}
 
 static void put_name(int version, const char *name)
 {
@@ -80,12 +64,6 @@ static sk_status find(size_t cut, const char *name, sk_hdf5_type *type, uint32_t
 {
     const sk_hdf5_item item = {.file = &file, .label = "it", .type_bytes = {bytes, bytes + cut, false}};
     return sk_hdf5_find_member(&item, name, type, offset, &err);
-}
-
-static void told(sk_status status, sk_status wanted, const char *why)
-{
-    if (status != wanted || !strstr(err.message, why))
-        fail_msg("%d, %s: not '%s'", (int)status, err.message, why);
 }
 
 static void columns_of_every_version(void **state)

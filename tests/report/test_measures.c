@@ -119,6 +119,55 @@ static void paths_break_after_half_a_second(void **state)
     }
 }
 
+/* Of a path that is full every second point goes; a break stays one break wherever points stay around it, none stands at the beginning,
+ * and a path of single points is not made shorter: its end is left out. */
+static void full_paths_get_thinner(void **state)
+{
+    (void)state;
+    static const int patterns[][4] = {{9999}, {1}, {2}, {3}, {1, 2}, {3, 1, 2}, {1, 1, 4}, {5, 1, 1, 1}};
+    static float wanted[SK_MOVEMENT_PATH + 2], thin[SK_MOVEMENT_PATH + 2];
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
+        sk_movement *m = sk_calloc(1, sizeof *m);
+        int64_t frame = 50;
+        size_t n = 0;
+        bool full = false;
+        sk_movement_begin(m, 5000, 100, 25);
+        for (int piece = 0; !full; piece++) {
+            int points = patterns[p][piece % 4];
+            for (int i = 0; i < 4 && points == 0; i++) /* shorter ones begin again */
+                points = patterns[p][++piece % 4];
+            for (int i = 0; i < points && !full; i++) {
+                frame += i == 0 ? 20 : 1;
+                for (int k = i || !n; k < 2; k++) { /* a break and a point, or a point */
+                    const float entry = k ? (float)(frame % 4999) : NAN;
+                    size_t kept = 0;
+                    for (size_t j = 0; n == SK_MOVEMENT_PATH && j < n; j++)
+                        if (isnan(wanted[j]) ? kept && !isnan(thin[kept - 1]) : j % 2 == 0)
+                            thin[kept++] = wanted[j];
+                    if (n == SK_MOVEMENT_PATH) {
+                        full = true;
+                        memcpy(wanted, thin, kept * sizeof *thin);
+                        n = kept;
+                    }
+                    if (n < SK_MOVEMENT_PATH)
+                        wanted[n++] = entry;
+                }
+                take(m, frame, (double)frame / 25, at(0, 0, (double)(frame % 4999), 7));
+            }
+        }
+        const sk_movement_track *t = &m->tracks[0];
+        assert_int_equal(t->n_path, n);
+        for (size_t i = 0; i < n; i++)
+            if (isnan(wanted[i]) ? !isnan(t->path[2 * i]) || !isnan(t->path[2 * i + 1])
+                                 : t->path[2 * i] != wanted[i] || t->path[2 * i + 1] != 7)
+                fail_msg("pattern %zu, point %zu of %zu: %g, not %g", p, i, n, (double)t->path[2 * i],
+                         (double)wanted[i]);
+        assert_true(t->path_every > 1);
+        sk_movement_free(m);
+        sk_free(m);
+    }
+}
+
 /* Cells of the occupancy at the frame's edges; what lies beyond is in none. */
 static void places_fall_into_cells(void **state)
 {
@@ -253,6 +302,7 @@ int main(void)
         cmocka_unit_test(steps_are_neither_too_short_nor_too_long),
         cmocka_unit_test(speeds_are_told_by_parts_of_the_time),
         cmocka_unit_test(paths_break_after_half_a_second),
+        cmocka_unit_test(full_paths_get_thinner),
         cmocka_unit_test(places_fall_into_cells),
         cmocka_unit_test(headings_fall_into_directions),
         cmocka_unit_test(page_tells_the_numbers),

@@ -3,6 +3,9 @@
  * as real ones are. Frames are shared out by speed, come out in order, and none is lost with a device. */
 #include "one_model.h"
 
+#include "base/cpu.h"
+#include "runner/devices.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -45,12 +48,16 @@ static void run_all(sk_runner *r, const frames *set, int (*look)(const sk_runner
     }
 }
 
-/* Eight, the quickest eight times as quick as the slowest: whether the quick ones did their part of `set`. */
-static bool quick_ones_did_more(const frames *set)
+/* Eight, the quickest of `quickest` milliseconds a batch and eight times as quick as the slowest: whether the quick ones did their
+ * part of `set`. */
+static bool quick_ones_did_more(const frames *set, int quickest)
 {
-    static const int takes[] = {10, 10, 20, 20, 40, 40, 80, 80};
-    sk_runner *r = open_on("idle 10000 10000 20000 20000 40000 40000 80000 80000",
-                           "cuda:0,cuda:1,cuda:2,cuda:3,cuda:4,cuda:5,cuda:6,cuda:7", false);
+    static const int takes[] = {1, 1, 2, 2, 4, 4, 8, 8};
+    char emulated[256] = "idle";
+    for (int k = 0; k < 8; k++)
+        snprintf(emulated + strlen(emulated), sizeof emulated - strlen(emulated), " %d",
+                 takes[k] * quickest * 1000);
+    sk_runner *r = open_on(emulated, "cuda:0,cuda:1,cuda:2,cuda:3,cuda:4,cuda:5,cuda:6,cuda:7", false);
     sk_runner_stats stats;
     double rate = 0;
     run_all(r, set, NULL);
@@ -76,10 +83,10 @@ static void test_shares(void **state)
 {
     (void)state;
     frames set = make_frames(300, 48, 40);
-    /* a machine that is busy wakes threads later than these devices take; it is not so every time */
+    /* a machine that is busy wakes threads later than these devices take: then they take longer */
     bool shared = false;
-    for (int tries = 0; tries < 3 && !shared; tries++)
-        shared = quick_ones_did_more(&set);
+    for (int quickest = 10; quickest <= 80 && !shared; quickest *= 2)
+        shared = quick_ones_did_more(&set, quickest);
     assert_true(shared);
     free_frames(&set);
 }
@@ -177,10 +184,35 @@ static void test_too_many(void **state)
     assert_non_null(strstr(err.message, "GPU"));
 }
 
+/* "auto" is every GPU, each as often as there are four cores for it, in turn. */
+static void test_auto(void **state)
+{
+    (void)state;
+    static const char *const emulated[] = {"0", "0 0", "0 0 0"};
+    for (int32_t n = 1; n <= 3; n++) {
+        sk_device devices[SK_RUNNER_MAX_DEVICES];
+        int32_t count = 0, lanes = sk_cpu_usable_cores() / (4 * n);
+        sk_error err = {0};
+        lanes = lanes < 1 ? 1 : lanes > 4 ? 4 : lanes;
+        setenv("SKITTER_EMULATE", emulated[n - 1], 1);
+        assert_ok(sk_devices_read("auto", "cuda", devices, &count, &err), &err);
+        assert_int_equal(count, n * lanes);
+        for (int32_t i = 0; i < count; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "cuda:%d", i % n);
+            assert_string_equal(devices[i].name, name);
+            assert_int_equal(devices[i].index, i % n);
+            assert_int_equal(devices[i].n_cores, 0);
+            assert_false(sk_device_on_cpu(&devices[i]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_results), cmocka_unit_test(test_shares),
-                                       cmocka_unit_test(test_busy), cmocka_unit_test(test_too_many)};
+                                       cmocka_unit_test(test_busy), cmocka_unit_test(test_too_many),
+                                       cmocka_unit_test(test_auto)};
     char path[4096];
     snprintf(path, sizeof path, "%s/tests/emulated", getenv("SKITTER_TEST_BUILD"));
     setenv("SKITTER_PLUGIN_DIR", path, 1);

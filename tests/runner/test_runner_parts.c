@@ -277,12 +277,72 @@ static void test_compare_rounding(void **state)
     assert_true(fabs(sk_compare_rounding_dense(ours, rounded, plain, 5, 10, 9) - 1) < 1e-5); /* no rest */
 }
 
+/* One figure in a hundred: the percentiles of a summary are those that their names say. */
+static void summaries_are_by_their_names(void **state)
+{
+    (void)state;
+    static sk_histogram h;
+    sk_histogram_reset(&h);
+    for (int i = 1; i <= 100; i++)
+        sk_histogram_add(&h, i <= 50 ? 1000000 : i <= 90 ? 2000000 : i <= 99 ? 4000000 : 8000000);
+    sk_runner_stage_stats s = sk_histogram_summary(&h);
+    assert_true(fabs(s.p50 - 1) < 0.04 && fabs(s.p90 - 2) < 0.07 && fabs(s.p99 - 4) < 0.13 && s.max == 8);
+    assert_true(s.min == 1 && s.count == 100 && fabs(s.sum - (50 + 80 + 36 + 8)) < 1e-9);
+    sk_histogram_add(&h, 4000000); /* a half, nine tenths and 99 in a hundred of 103 are one more each */
+    sk_histogram_add(&h, 4000000);
+    sk_histogram_add(&h, 8000000);
+    s = sk_histogram_summary(&h);
+    assert_true(fabs(s.p50 - 2) < 0.07 && fabs(s.p90 - 4) < 0.13 && s.p99 > 7.7 && s.max == 8);
+}
+
+/* A row of one step keeps the last; what a step is goes into the file as numbers. */
+static void the_last_step_is_kept(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_timeline_row one = {0}, none = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/one.json", test_folder());
+    assert_ok(sk_timeline_row_open(&one, 1, "device post", &err), &err);
+    assert_ok(sk_timeline_row_open(&none, 3, "idle", &err), &err);
+    sk_timeline_row_add(&one, "pre", 7, 1, 1000, 2000);
+    sk_timeline_row_add(&one, "post", 8, 3, 5000000, 7000000);
+    sk_timeline_row *rows[] = {&none, &one};
+    assert_ok(sk_timeline_write(rows, 2, path, &err), &err);
+    json_t *root = json_load_file(path, 0, NULL), *events = json_object_get(root, "traceEvents"), *event;
+    assert_int_equal(json_array_size(events), 2); /* a row without steps is not named */
+    event = json_array_get(events, 0);
+    assert_string_equal(json_string_value(json_object_get(event, "name")), "thread_name");
+    assert_string_equal(json_string_value(json_object_get(event, "ph")), "M");
+    assert_int_equal(json_integer_value(json_object_get(event, "pid")), 1);
+    assert_int_equal(json_integer_value(json_object_get(event, "tid")), 2);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(event, "args"), "name")),
+                        "device post");
+    event = json_array_get(events, 1);
+    assert_string_equal(json_string_value(json_object_get(event, "name")), "post");
+    assert_string_equal(json_string_value(json_object_get(event, "cat")), "runner");
+    assert_string_equal(json_string_value(json_object_get(event, "ph")), "X");
+    assert_true(json_number_value(json_object_get(event, "ts")) == 0);
+    assert_true(json_number_value(json_object_get(event, "dur")) == 2000);
+    assert_int_equal(json_integer_value(json_object_get(event, "pid")), 1);
+    assert_int_equal(json_integer_value(json_object_get(event, "tid")), 2);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(event, "args"), "frame")), 8);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(event, "args"), "frames")), 3);
+    assert_string_equal(json_string_value(json_object_get(root, "displayTimeUnit")), "ms");
+    json_decref(root);
+    sk_timeline_row_close(&one);
+    sk_timeline_row_add(&one, "late", 9, 1, 0, 1); /* nobody keeps it any more */
+    assert_int_equal(one.capacity, 0);
+    sk_timeline_row_close(&none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histogram),     cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_dense), cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_compare_rounding),
+        cmocka_unit_test(test_histogram),        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_dense),    cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_timeline),         cmocka_unit_test(summaries_are_by_their_names),
+        cmocka_unit_test(the_last_step_is_kept), cmocka_unit_test(test_compare_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
