@@ -6,7 +6,8 @@
         --quantised-onnx yolo11n-pose-i8.onnx --size 640 --threads 2
 
 --quantised is what `skitter quantize` wrote, --quantised-onnx the same as `skitter export` writes it: QuantizeLinear and
-DequantizeLinear around the convolutions, which both others run in int8. Left out, int8 is left out. Needs python with numpy,
+DequantizeLinear around the convolutions, which both others run in int8. Left out, int8 is left out. --nncf is what OpenVINO's own
+tool made of the same network (bench/nncf_quantise.py): what its users would run. Needs python with numpy,
 openvino and onnxruntime, and build/net_loop (`ninja -C build net_loop`). Prints min and median of the wall time, and the
 ratio of every line to ours of the same precision. `chrt -r 1` in front keeps other programs of the machine away.
 """
@@ -24,7 +25,7 @@ class Peer(compare_cpu.Peer):
     """A runtime in a process of its own: this script again with --serve."""
 
     def __init__(self, args, runtime, precision):
-        file = args.quantised_onnx if precision == "i8" else args.onnx
+        file = args.nncf if runtime == "nncf" else args.quantised_onnx if precision == "i8" else args.onnx
         command = [sys.executable, __file__, "--serve", f"{runtime} {precision}", "--onnx", file, "--height",
                    str(args.height), "--width", str(args.width), "--threads", str(args.threads)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -35,7 +36,7 @@ def serve(args):
     import numpy as np
 
     runtime, precision = args.serve.split()
-    if runtime == "openvino":
+    if runtime in ("openvino", "nncf"):
         import openvino as ov
 
         core = ov.Core()
@@ -69,6 +70,7 @@ def main():
     parser.add_argument("--onnx")
     parser.add_argument("--quantised")
     parser.add_argument("--quantised-onnx")
+    parser.add_argument("--nncf", help="OpenVINO's .xml in eight bits")
     parser.add_argument("--size", type=int)
     parser.add_argument("--height", type=int, default=640)
     parser.add_argument("--width", type=int, default=640)
@@ -91,10 +93,10 @@ def main():
             continue
         given = argparse.Namespace(**{**vars(args), "model": args.quantised if precision == "i8" else args.model})
         programs[f"skitter {precision}"] = compare_cpu.Ours(given, [f"precision={precision}"])
-        for runtime in ("openvino", "onnxruntime"):
+        for runtime in ("openvino", "nncf", "onnxruntime"):
             name = f"{runtime} {precision}"
-            there = args.quantised_onnx if precision == "i8" else args.onnx
-            if there and name not in left_out and name != "onnxruntime bf16":
+            there = args.nncf if runtime == "nncf" else args.quantised_onnx if precision == "i8" else args.onnx
+            if there and name not in left_out and name not in ("onnxruntime bf16", "nncf f32", "nncf bf16"):
                 programs[name] = Peer(args, runtime, precision)
     wall = {name: [] for name in programs}
     for program in programs.values():
