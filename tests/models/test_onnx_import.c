@@ -177,6 +177,36 @@ static void takes_the_branch_that_shapes_decide(void **state)
     }
 }
 
+/* A branch may make more than the node hands on, and not less. */
+static void branches_of_several_outputs(void **state)
+{
+    (void)state;
+    bench t;
+    sk_error err;
+    sk_graph *graph = NULL;
+    sk_onnx_node inside[2] = {node("Abs", NAMES("x"), OUT("a")), node("Neg", NAMES("x"), OUT("b"))};
+    sk_onnx_value made[2] = {{.name = "a"}, {.name = "b"}};
+    sk_onnx_graph both = {.name = "t", .n_nodes = 2, .nodes = inside, .n_outputs = 2, .outputs = made};
+    const sk_onnx_attr branches[] = {attr_graph("then_branch", &both), attr_graph("else_branch", &both)};
+    static const char *const handed_on[] = {"y", "z"};
+    const int64_t yes = 1;
+    for (int less = 0; less < 2; less++) {
+        sk_onnx_node nodes[2] = {node("Equal", NAMES("w", "w"), OUT("c")),
+                                 node_with("If", NAMES("c"), handed_on, 2, branches)};
+        nodes[1].n_out = 1 + less;
+        both.n_outputs = 2 - less;
+        bench_open(&t, 17, nodes, 2);
+        weight_i64(&t, "w", 1, &yes);
+        if (!less) {
+            expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(0.5, 1));
+            continue;
+        }
+        assert_int_equal(sk_onnx_import(t.model, "test.onnx", &graph, &err), SK_ERR_FORMAT);
+        assert_non_null(strstr(err.message, "a branch is missing or has too few outputs"));
+        sk_onnx_close(&t.model);
+    }
+}
+
 /* Where data decide a size, the declared one is taken, and must turn out right. */
 static void takes_declared_sizes(void **state)
 {
@@ -429,6 +459,7 @@ int main(void)
         cmocka_unit_test(sorts_nodes),
         cmocka_unit_test(inlines_functions),
         cmocka_unit_test(takes_the_branch_that_shapes_decide),
+        cmocka_unit_test(branches_of_several_outputs),
         cmocka_unit_test(takes_declared_sizes),
         cmocka_unit_test(explains_bad_graphs),
         cmocka_unit_test(names_what_is_not_supported),

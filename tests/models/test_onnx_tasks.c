@@ -232,6 +232,34 @@ static void heads_that_are_known(void **state)
     }
 }
 
+/* The name without the scale's letter and what follows it, as much of it as a name has room for. */
+static void families_by_their_descriptions(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"Ultralytics YOLO11n-pose model", "yolo11"},
+        {"Ultralytics YOLOv8x model", "yolov8"},
+        {"YOLO26", "yolo26"},
+        {"Ultralytics YOLO-World model", "yolo"},
+        {"Ultralytics YOLOE model", "yoloe"},
+        {"somebody's own", "yolo"},
+        {"YOLOabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "yoloabcdefghijklmnopqrstuvwxyza"},
+        {NULL, "yolo"}};
+    wanted[0] = (sk_shape)ROWS(6);
+    wanted[1] = (sk_shape){0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_model *model = NULL;
+        const said metadata[] = {{"task", "detect"},
+                                 {"names", "{0: 'fly', 1: 'mouse'}"},
+                                 {"stride", "32"},
+                                 {"description", cases[i][0]}};
+        assert_ok(open_saying(metadata, cases[i][0] ? 4 : 3, &model, &err), &err);
+        assert_string_equal(model->architecture, cases[i][1]);
+        sk_model_close(&model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +267,7 @@ int main(void)
         cmocka_unit_test(numbers_of_keypoints_and_strides),
         cmocka_unit_test(bones_that_make_sense),
         cmocka_unit_test(heads_that_are_known),
+        cmocka_unit_test(families_by_their_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
