@@ -92,6 +92,45 @@ static void more_than_can_be_answered(void **state)
     assert_alive();
 }
 
+/* More than is sent at once comes in its order, whole. */
+static void many_events(void **state)
+{
+    (void)state;
+    enum { EVENTS = 150 };
+    static char all[1 << 18], event[1024];
+    char filler[500], text[512];
+    size_t length = 0;
+    memset(filler, 'x', sizeof filler);
+    filler[sizeof filler - 1] = '\0';
+    const int n = snprintf(text, sizeof text,
+                           "GET /api/v1/events HTTP/1.0\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer "
+                           "%s\r\n\r\n",
+                           port, token);
+    const int fd = dial();
+    assert_true(say(fd, text, (size_t)n));
+    length = hear(fd, all, sizeof all, 300); /* it listens */
+    assert_non_null(strstr(all, "\r\n\r\n: here\n\n"));
+    for (int i = 0; i < EVENTS; i++) {
+        snprintf(event, sizeof event, "{\"n\":%d,\"x\":\"%s\"}", i, filler);
+        sk_events_tell(served->events, "many", event);
+    }
+    snprintf(event, sizeof event, "{\"n\":%d,", EVENTS - 1);
+    for (int i = 0; i < 200 && !strstr(all, event); i++)
+        length += hear(fd, all + length, sizeof all - length, 50);
+    sk_clock_sleep_ns(20000000);
+    length += hear(fd, all + length, sizeof all - length, 100);
+    close(fd);
+    const char *at = strstr(all, "id: ");
+    for (int i = 0; i < EVENTS; i++) {
+        const char *begin = strstr(at, "event: many\n"); /* others may tell something, too */
+        snprintf(event, sizeof event, "event: many\ndata: {\"n\":%d,\"x\":\"%s\"}\n\n", i, filler);
+        assert_non_null(begin);
+        assert_memory_equal(begin, event, strlen(event));
+        at = begin + strlen(event);
+    }
+    assert_null(strstr(at, "event: many"));
+}
+
 /* The longest address that is looked at, and one byte more. */
 static void the_longest_address(void **state)
 {
@@ -118,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_of_the_descriptors),   cmocka_unit_test(answered_is_forgotten),
         cmocka_unit_test(more_than_can_be_answered), cmocka_unit_test(the_longest_address),
-        cmocka_unit_test(answered_is_forgotten),
+        cmocka_unit_test(answered_is_forgotten),     cmocka_unit_test(many_events),
     };
     return cmocka_run_group_tests(tests, open_served, close_served);
 }
