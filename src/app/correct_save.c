@@ -159,8 +159,8 @@ static bool left_out(const char *name)
 static sk_status write_identity(const saving *s, sk_text *out, sk_error *err)
 {
     const sk_corrections *list = &s->view->corrections;
-    char *folder = sk_path_absolute(s->view->folder);
     SK_TRY(sk_run_record_identity_text(s->view->record, left_out, out, err));
+    char *folder = sk_path_absolute(s->view->folder);
     if (folder && !strpbrk(folder, "\n\t"))
         sk_text_appendf(out, "corrected_run\t%s\n", folder);
     sk_free(folder);

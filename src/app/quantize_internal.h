@@ -136,6 +136,30 @@ sk_status sk_quantize_truth_add(sk_quantize_truth *truth, int which, const sk_qu
 sk_status sk_quantize_truth_measure(sk_quantize_truth *truth, sk_quantize_report *report,
                                     sk_error *err) SK_MUST_CHECK;
 
+/* quantize_compare.c: what eight bits find against what f32 finds, frame by frame. */
+
+/* Numbers of which the median and the 95th percentile are wanted. */
+typedef struct sk_quantize_sample {
+    double *items;
+    size_t count, capacity;
+} sk_quantize_sample;
+
+typedef struct sk_quantize_tally {
+    sk_loss *loss; /* is filled */
+    sk_quantize_sample boxes, points, scores;
+    double agreement; /* how similar pairs are, summed */
+    double heads_pcc; /* the lowest correlation of outputs; 1 at first */
+    int64_t counted;  /* of both, pairs once */
+    bool given;       /* somebody else finds the animals, and boxes are theirs */
+} sk_quantize_tally;
+
+sk_status sk_quantize_compare(sk_quantize_tally *tally, const sk_instances *plain, const sk_instances *narrow,
+                              sk_error *err) SK_MUST_CHECK;
+void sk_quantize_compare_heads(sk_quantize_tally *tally, const sk_tensor *plain, const sk_tensor *narrow,
+                               int32_t n);
+/* What is lost of it all; once, also after a failure. */
+void sk_quantize_tally_end(sk_quantize_tally *tally);
+
 /* quantize_loss.c: what is found, against f32. */
 sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, const sk_graph *simulated,
                            sk_quantize_report *report, sk_error *err) SK_MUST_CHECK;

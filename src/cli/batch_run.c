@@ -118,6 +118,8 @@ sk_status sk_cli_batch_judge(sk_batch *b, bool stopped, bool json, sk_error *err
 
 /* --- running --- */
 
+#define LONGEST_OUT 3900 /* paths in it are longer, and PATH_MAX is 4096 */
+
 /* Is anybody alive among those that hold this batch, but for number `own`? */
 static bool find_keeper(const sk_batch *b, long own, long *highest, sk_claim_holder *holder)
 {
@@ -177,8 +179,9 @@ static sk_status hold(const char *out, sk_claim *claim, sk_error *err)
 {
     sk_batch place = {.out = sk_path_absolute(out)};
     sk_status status = place.out ? SK_OK : sk_fail_memory(err, strlen(out));
-    if (status == SK_OK && strlen(place.out) > 3900)
-        status = sk_fail(err, SK_ERR_LIMIT, "%s: this path is too long", out);
+    if (status == SK_OK && strlen(place.out) > LONGEST_OUT)
+        status = sk_fail(err, SK_ERR_LIMIT, "--out %.40s…: a path of %zu letters; at most %d are taken", out,
+                         strlen(place.out), LONGEST_OUT);
     if (status == SK_OK)
         status = hold_place(&place, claim, err);
     sk_free(place.out);

@@ -107,7 +107,7 @@ static void print_package(const sk_args *args, const sk_ros_request *request, co
 
 static sk_status write_package(const sk_args *args, const sk_ros_package *package, char **path, sk_error *err)
 {
-    const char *given = sk_args_text(args, "output"), *folder = given && *given ? given : "output";
+    const char *given = sk_args_text(args, "output"), *folder = given ? given : "output";
     const bool zip = strcmp(sk_args_text(args, "format"), "zip") == 0;
     if (sk_args_flag(args, "dry-run")) {
         if (!zip)

@@ -16,7 +16,7 @@ static int channels_of(const sk_frame *frame)
 
 static int32_t clamp(double value, int32_t most)
 {
-    return value <= 0 ? 0 : value >= (double)most ? most : (int32_t)value;
+    return (int32_t)fmin(fmax(value, 0), (double)most);
 }
 
 bool sk_cutout_box(const sk_frame *frame, const double box[4], sk_frame *out)
@@ -60,8 +60,7 @@ sk_status sk_cutout_turned(const sk_frame *frame, const float obb[5], sk_frame *
     const double cx = (double)obb[0], cy = (double)obb[1], w = round((double)obb[2]),
                  h = round((double)obb[3]);
     const double most = 2.0 * ((double)frame->width + (double)frame->height);
-    *any = isfinite(cx + cy + (double)obb[4]) && w >= 1 && h >= 1 && w <= most && h <= most &&
-           fabs(cx) < 1e6 && fabs(cy) < 1e6;
+    *any = isfinite(obb[4]) && w >= 1 && h >= 1 && w <= most && h <= most && fabs(cx) < 1e6 && fabs(cy) < 1e6;
     if (!*any)
         return SK_OK;
     const int channels = channels_of(frame);

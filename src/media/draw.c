@@ -37,12 +37,10 @@ static const uint8_t font[95][5] = {
 };
 /* clang-format on */
 
+/* Of a pixel of the picture. */
 static void blend(sk_frame *frame, int x, int y, uint32_t colour, float opacity)
 {
-    if (x < 0 || y < 0 || x >= frame->width || y >= frame->height || opacity <= 0)
-        return;
-    if (opacity > 1)
-        opacity = 1;
+    opacity = fminf(fmaxf(opacity, 0), 1);
     uint8_t *pixel = frame->data + y * frame->stride + (ptrdiff_t)sk_frame_row_bytes(frame->format, x);
     bool bgr = frame->format == SK_PIXEL_BGR || frame->format == SK_PIXEL_BGRA;
     if (frame->format == SK_PIXEL_GRAY) { /* as bright as the colour */
@@ -54,44 +52,42 @@ static void blend(sk_frame *frame, int x, int y, uint32_t colour, float opacity)
     for (int c = 0; c < 3; c++) {
         int shift = bgr ? 8 * c : 16 - 8 * c;
         float target = (float)((colour >> shift) & 255);
-        pixel[c] = (uint8_t)lrintf((float)pixel[c] + ((float)target - (float)pixel[c]) * opacity);
+        pixel[c] = (uint8_t)lrintf((float)pixel[c] + (target - (float)pixel[c]) * opacity);
     }
 }
 
-/* Bounds of a shape, clipped to the picture; false when nothing of it can be seen. */
-static bool clip(const sk_frame *frame, float x0, float y0, float x1, float y1, int out[4])
+/* Further away than any picture is large; what is not-a-number is not nearer. */
+#define FAR 1e9f
+
+/* Pixels of a row or column of `size` that a shape from a to b can reach: none where the first lies behind the last. */
+static void clip(float a, float b, int size, int *first, int *last)
 {
-    if (!(x0 <= x1) || !(y0 <= y1) || x1 < 0 || y1 < 0 || x0 > (float)frame->width ||
-        y0 > (float)frame->height)
-        return false; /* also NaN */
-    out[0] = x0 > 0 ? (int)x0 : 0;
-    out[1] = y0 > 0 ? (int)y0 : 0;
-    out[2] = x1 < (float)frame->width ? (int)x1 : frame->width - 1;
-    out[3] = y1 < (float)frame->height ? (int)y1 : frame->height - 1;
-    return true;
+    *first = (int)fmaxf(a, 0);
+    *last = (int)floorf(fminf(b, (float)(size - 1)));
 }
 
 void sk_draw_line(sk_frame *frame, float x0, float y0, float x1, float y1, float thickness, uint32_t colour)
 {
     float radius = thickness / 2, reach = radius + 1;
-    int box[4];
-    if (!clip(frame, fminf(x0, x1) - reach, fminf(y0, y1) - reach, fmaxf(x0, x1) + reach,
-              fmaxf(y0, y1) + reach, box))
+    int top, bottom;
+    if (!(fabsf(x0) + fabsf(y0) + fabsf(x1) + fabsf(y1) < FAR))
         return;
+    clip(fminf(y0, y1) - reach, fmaxf(y0, y1) + reach, frame->height, &top, &bottom);
     float dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
-    for (int y = box[1]; y <= box[3]; y++) {
+    for (int y = top; y <= bottom; y++) {
         /* Only the pixels of this row that the line can reach. */
-        int from = box[0], to = box[2];
+        float left = fminf(x0, x1) - reach, right = fmaxf(x0, x1) + reach;
         if (fabsf(dy) > 1e-3f) {
             float slack = reach * sqrtf(length2) / fabsf(dy);
             float at = x0 + ((float)y + 0.5f - y0) * dx / dy;
-            from = (int)fmaxf((float)from, at - slack);
-            to = (int)fminf((float)to, at + slack + 1);
+            left = fminf(fmaxf(left, at - slack), FAR);
+            right = fmaxf(fminf(right, at + slack), -FAR);
         }
+        int from, to;
+        clip(left, right, frame->width, &from, &to);
         for (int x = from; x <= to; x++) {
             float px = (float)x + 0.5f - x0, py = (float)y + 0.5f - y0;
-            float t = length2 > 0 ? (px * dx + py * dy) / length2 : 0;
-            t = t < 0 ? 0 : t > 1 ? 1 : t;
+            float t = length2 > 0 ? fminf(fmaxf((px * dx + py * dy) / length2, 0), 1) : 0;
             float ex = px - t * dx, ey = py - t * dy;
             blend(frame, x, y, colour, radius + 0.5f - sqrtf(ex * ex + ey * ey));
         }
@@ -113,8 +109,9 @@ void sk_draw_polygon(sk_frame *frame, const float *xy, int n, float thickness, u
 
 void sk_draw_fill(sk_frame *frame, int x, int y, int width, int height, uint32_t colour, float opacity)
 {
-    for (int row = y < 0 ? 0 : y; row < y + height && row < frame->height; row++)
-        for (int column = x < 0 ? 0 : x; column < x + width && column < frame->width; column++)
+    const int top = y < 0 ? 0 : y, left = x < 0 ? 0 : x;
+    for (int row = top; row < y + height && row < frame->height; row++)
+        for (int column = left; column < x + width && column < frame->width; column++)
             blend(frame, column, row, colour, opacity);
 }
 

@@ -128,7 +128,7 @@ static uint8_t value_at(const mosaic *m, int32_t x, int32_t y)
     return m->data[(size_t)y * m->step + (size_t)x * (size_t)m->pixel + (size_t)m->upper];
 }
 
-/* Of colours that a pixel has not got, the mean of the neighbours that have. */
+/* Of colours that a pixel has not got, the mean of the neighbours that have: of each colour there is one. */
 static void demosaic_pixel(const mosaic *m, int32_t x, int32_t y, uint8_t *rgb)
 {
     int sum[3] = {0}, n[3] = {0};
@@ -140,7 +140,7 @@ static void demosaic_pixel(const mosaic *m, int32_t x, int32_t y, uint8_t *rgb)
             n[c]++;
         }
     for (int c = 0; c < 3; c++)
-        rgb[c] = (uint8_t)((sum[c] + n[c] / 2) / (n[c] ? n[c] : 1));
+        rgb[c] = (uint8_t)((sum[c] + n[c] / 2) / n[c]);
     rgb[colour_at(m, x, y)] = value_at(m, x, y);
 }
 

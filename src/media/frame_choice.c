@@ -183,7 +183,7 @@ static int range_text(const sk_frame_range *r, char *buffer, size_t capacity)
         return snprintf(buffer, capacity, "%lld", (long long)r->first);
     int used = r->last < 0 ? snprintf(buffer, capacity, "%lld:", (long long)r->first)
                            : snprintf(buffer, capacity, "%lld:%lld", (long long)r->first, (long long)r->last);
-    if (r->step != 1 && used > 0 && (size_t)used < capacity)
+    if (r->step != 1 && (size_t)used < capacity)
         used += snprintf(buffer + used, capacity - (size_t)used, ":%lld", (long long)r->step);
     return used;
 }

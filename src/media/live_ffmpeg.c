@@ -95,10 +95,14 @@ static sk_status open_stream(live_reader *reader, const char *transport, sk_erro
     if (transport)
         sk_ff.av_dict_set(&options, "rtsp_transport", transport, 0);
     sk_ff.av_dict_set(&options, "fflags", "nobuffer", 0);
+    const double begun = now_seconds();
     reader->deadline = attempt_ends(reader, CONNECT_SECONDS);
     sk_status status = sk_decoder_open(reader->uri, &settings, &reader->decoder, err);
     sk_ff.av_dict_free(&options);
     reader->connected = status == SK_OK;
+    if (status == SK_ERR_CANCELLED &&
+        !is_stopped(reader)) /* by the deadline: a server that is there and does not speak */
+        return sk_fail(err, SK_ERR_IO, "%s: no answer for %.1f s", reader->uri, now_seconds() - begun);
     return status;
 }
 
@@ -272,7 +276,9 @@ static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *
             base->damaged = reader->decoder.damaged;
             return SK_OK;
         }
-        note_problem(reader, stream_end ? "the stream ended" : problem.message);
+        note_problem(reader, stream_end                   ? "the stream ended"
+                             : status == SK_ERR_CANCELLED ? "no frame came in time"
+                                                          : problem.message);
         SK_TRY(reconnect(reader, end, err));
         if (*end)
             return SK_OK;

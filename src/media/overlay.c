@@ -224,13 +224,10 @@ static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_inst
     if (in->has & SK_HAS_BOX)
         x = in->box[0], y = in->box[1];
     int width = sk_draw_text_width(scale, text) + 2 * scale, height = sk_draw_text_height(scale) + 2 * scale;
-    int left = (int)x, top = (int)y - height;
-    if (left + width > frame->width)
-        left = frame->width - width;
-    if (left < 0)
-        left = 0;
-    if (top < 0)
-        top = 0;
+    if (isnan(x) || isnan(y))
+        return;
+    const int left = (int)fmaxf(fminf(x, (float)(frame->width - width)), 0);
+    const int top = (int)fminf(fmaxf(y - (float)height, 0), (float)frame->height);
     /* Dark text on bright colours, white on dark ones. */
     int brightness =
         (int)(((colour >> 16) & 255) * 299 + ((colour >> 8) & 255) * 587 + (colour & 255) * 114) / 1000;

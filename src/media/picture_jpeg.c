@@ -118,7 +118,7 @@ static int orientation_of(const unsigned char *data, size_t length)
     while (at + 4 <= length && data[at] == 0xFF) {
         unsigned marker = data[at + 1];
         size_t size = (size_t)data[at + 2] << 8 | data[at + 3];
-        if (marker == 0xDA || marker == 0xD9 || size < 2 || at + 2 + size > length)
+        if (marker == 0xDA || size < 2 || at + 2 + size > length) /* 0xDA: pixels follow */
             break;
         const unsigned char *body = data + at + 4;
         at += 2 + size;

@@ -63,17 +63,15 @@ static sk_status check_size(const sk_picture_task *task, png_structp png, png_in
     return sk_picture_check_packing(task, width, height, BYTES_PER_BYTE / bytes, err);
 }
 
-/* An animation says so before its first picture, in a chunk that libpng does not know. */
+/* An animation says so before its first picture, in a chunk that libpng does not know. Of a picture that was read: its chunks lie one
+ * behind the other, up to the pixels. */
 static bool is_animated(const sk_picture_task *task)
 {
-    for (size_t at = 8; task->length - at >= 12;) {
-        const unsigned char *chunk = task->data + at;
+    for (const unsigned char *chunk = task->data + 8; memcmp(chunk + 4, "IDAT", 4) != 0;) {
         size_t size = (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
-        if (memcmp(chunk + 4, "IDAT", 4) == 0 || size > task->length - at - 12)
-            return false;
         if (memcmp(chunk + 4, "acTL", 4) == 0)
             return size >= 4 && (chunk[8] | chunk[9] | chunk[10] || chunk[11] > 1);
-        at += 12 + size;
+        chunk += 12 + size;
     }
     return false;
 }

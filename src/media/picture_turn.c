@@ -37,7 +37,7 @@ int sk_exif_orientation(const unsigned char *tiff, size_t length)
 #define U16(p) (big ? (unsigned)(p)[0] << 8 | (p)[1] : (unsigned)(p)[1] << 8 | (p)[0])
 #define U32(p) (big ? (size_t)U16(p) << 16 | U16((p) + 2) : (size_t)U16((p) + 2) << 16 | U16(p))
     size_t ifd = U32(tiff + 4);
-    if (ifd > length || length - ifd < 2)
+    if (ifd > length - 2)
         return 1;
     unsigned entries = U16(tiff + ifd);
     for (unsigned i = 0; i < entries && ifd + 2 + (i + 1) * (size_t)12 <= length; i++) {

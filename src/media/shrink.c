@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Red, green and blue of the mean of some pixels. */
+/* Red, green and blue of the mean of some pixels, one at least. */
 static void mean_of(const sk_frame *f, int x0, int y0, int x1, int y1, uint8_t rgb[3])
 {
     const bool grey = f->format == SK_PIXEL_GRAY, bgr = f->format == SK_PIXEL_BGR;
@@ -17,7 +17,7 @@ static void mean_of(const sk_frame *f, int x0, int y0, int x1, int y1, uint8_t r
             for (int c = 0; c < 3; c++)
                 sum[c] += f->data[f->stride * y + (ptrdiff_t)bytes * x + (grey ? 0 : bgr ? 2 - c : c)];
     for (int c = 0; c < 3; c++)
-        rgb[c] = (uint8_t)(n ? sum[c] / n : 0);
+        rgb[c] = (uint8_t)(sum[c] / n);
 }
 
 sk_status sk_frame_shrink(const sk_frame *f, const int part[4], int width, int height, sk_frame *out,

@@ -15,7 +15,6 @@
 
 #define TIME_BASE     90000
 #define LONGEST_PAUSE 2000000000 /* ticks */
-#define MOST_TICKS    1e15
 #define NO_DTS        (INT64_MIN / 2)
 #define GPU_ENCODER   "h264_nvenc"
 
@@ -276,12 +275,12 @@ static int64_t next_pts(sk_video_sink *sink, double seconds)
     const double tick = av_q2d(sink->codec->time_base), last = (double)sink->last_pts;
     double ticks = seconds / tick - sink->left_out + 0.5;
     const double pause = sink->last_pts < 0 ? 0 : ticks - last;
-    if (!(fabs(ticks) < MOST_TICKS) || pause > LONGEST_PAUSE || ticks - last < -1 / tick) {
+    if (pause > LONGEST_PAUSE || ticks - last < -1 / tick) {
         const double rate = av_q2d(sink->codec->framerate);
         const double follow = sink->last_pts < 0 ? 0.5 : last + (rate >= 1 ? 1 / (rate * tick) : 1) + 0.5;
         if (pause > LONGEST_PAUSE)
             sk_log(SK_LOG_WARN, "%s: a pause of %.0f s is left out", sink->path, pause * tick);
-        sink->left_out = isfinite(ticks) ? sink->left_out + ticks - follow : 0;
+        sink->left_out += ticks - follow;
         ticks = follow;
     }
     sink->last_pts = ticks >= last + 1 ? (int64_t)ticks : sink->last_pts + 1;

@@ -112,7 +112,9 @@ static sk_status add_folder(sk_zip_writer *zip, int folder, const char *within, 
 static sk_status open_nameless(const sk_server *server, int *file, sk_error *err)
 {
     char *path = sk_path_join(server->state, "archive-XXXXXX");
-    *file = path ? mkostemp(path, O_CLOEXEC) : -1;
+    if (!path)
+        return sk_fail_memory(err, strlen(server->state));
+    *file = mkostemp(path, O_CLOEXEC);
     if (*file < 0) {
         const sk_status status =
             sk_fail(err, SK_ERR_IO, "no file for the archive could be made in %.300s: %s", server->state,
@@ -129,10 +131,10 @@ sk_status sk_archive_make(const sk_server *server, int folder, const char *name,
 {
     sk_zip_writer *zip = NULL;
     FILE *to = NULL;
-    int made = -1, copy = -1;
+    int made = -1;
     *file = -1;
     sk_status status = open_nameless(server, &made, err);
-    copy = status == SK_OK ? fcntl(made, F_DUPFD_CLOEXEC, 0) : -1;
+    const int copy = status == SK_OK ? fcntl(made, F_DUPFD_CLOEXEC, 0) : -1;
     to = copy >= 0 ? fdopen(copy, "wb") : NULL;
     if (status == SK_OK && !to)
         status = sk_fail(err, SK_ERR_IO, "%.100s: %s", name, strerror(errno));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { ENDS = 3 }; /* out, err, events: descriptors 1, 2 and 3 of the child */
+#define ABOVE 10   /* … which ours are above */
 
 void sk_program_answer_free(sk_program_answer *answer)
 {
@@ -30,8 +31,8 @@ static bool open_pipes(int read_ends[ENDS], int write_ends[ENDS])
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0)
             return false;
-        read_ends[i] = fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
-        write_ends[i] = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+        read_ends[i] = fcntl(ends[0], F_DUPFD_CLOEXEC, ABOVE);
+        write_ends[i] = fcntl(ends[1], F_DUPFD_CLOEXEC, ABOVE);
         close(ends[0]);
         close(ends[1]);
         if (read_ends[i] < 0 || write_ends[i] < 0)
@@ -40,13 +41,11 @@ static bool open_pipes(int read_ends[ENDS], int write_ends[ENDS])
     return true;
 }
 
-static void close_all(int ends[ENDS])
+static void close_all(const int ends[ENDS])
 {
-    for (int i = 0; i < ENDS; i++) {
+    for (int i = 0; i < ENDS; i++)
         if (ends[i] >= 0)
             close(ends[i]);
-        ends[i] = -1;
-    }
 }
 
 /* Until all three are closed by the child. */
@@ -60,7 +59,7 @@ static sk_status listen(int ends[ENDS], int64_t until_ns, sk_text *const texts[E
             polled[i] = (struct pollfd){.fd = ends[i], .events = POLLIN};
         if (wait_ms <= 0)
             return sk_fail(err, SK_ERR_TIMEOUT, "no answer came in time");
-        if (poll(polled, ENDS, wait_ms > 1000 ? 1000 : (int)wait_ms) < 0 && errno != EINTR)
+        if (poll(polled, ENDS, (int)wait_ms) < 0 && errno != EINTR)
             return sk_fail(err, SK_ERR_IO, "the answer cannot be read: %s", strerror(errno));
         for (int i = 0; i < ENDS; i++) {
             if (ends[i] < 0 || !polled[i].revents)
@@ -79,7 +78,7 @@ static sk_status listen(int ends[ENDS], int64_t until_ns, sk_text *const texts[E
     return SK_OK;
 }
 
-sk_status sk_program_ask(const char *program, char *const *words, int64_t limit_ms, size_t most,
+sk_status sk_program_ask(const char *program, char *const *words, int32_t limit_ms, size_t most,
                          _Atomic int64_t *pid, sk_program_answer *answer, sk_error *err)
 {
     int read_ends[ENDS], write_ends[ENDS];
@@ -99,7 +98,7 @@ sk_status sk_program_ask(const char *program, char *const *words, int64_t limit_
     }
     if (pid)
         atomic_store(pid, child);
-    const sk_status status = listen(read_ends, sk_clock_ns() + limit_ms * 1000000, texts, err);
+    const sk_status status = listen(read_ends, sk_clock_ns() + (int64_t)limit_ms * 1000000, texts, err);
     if (status != SK_OK)
         (void)kill(child, SIGKILL);
     close_all(read_ends);

@@ -40,6 +40,12 @@ struct sk_server {
 /* A server without a socket: all that routes need. */
 sk_status sk_server_prepare(const sk_server_settings *settings, sk_server **out, sk_error *err) SK_MUST_CHECK;
 
+/* So many connections there is room for with so many descriptors: half of them, unless there are plenty. */
+#define SK_CONNECTIONS_MOST    2048
+#define SK_CONNECTIONS_LEAST   128
+#define SK_DESCRIPTORS_BESIDES 512
+unsigned sk_server_connections(uint64_t descriptors);
+
 /* The socket and its threads (listener_mhd.c). *port is what was got. */
 sk_status sk_listener_open(sk_server *server, const sk_server_settings *settings, sk_listener **out,
                            sk_error *err) SK_MUST_CHECK;

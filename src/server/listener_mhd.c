@@ -14,13 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define THREADS             8
-#define WAITING_MOST        256
-#define CONNECTIONS_MOST    2048
-#define CONNECTION_SECONDS  20u
-#define CONNECTION_BYTES    ((size_t)40 << 10) /* headers, and what is sent at once */
-#define DESCRIPTORS_BESIDES 512
-#define FAREWELL_NS         ((int64_t)3000000000) /* for clients that read slowly */
+#define THREADS            8
+#define WAITING_MOST       256
+#define CONNECTION_SECONDS 20u
+#define CONNECTION_BYTES   ((size_t)40 << 10)    /* headers, and what is sent at once */
+#define FAREWELL_NS        ((int64_t)3000000000) /* for clients that read slowly */
 
 /* One that hands in its connections or is asked to: a socket of ours, so that the port is known before a request comes. */
 static sk_status listen_at(const char *host, int32_t port, int *out, int32_t *got, sk_error *err)
@@ -60,17 +58,15 @@ static sk_status listen_at(const char *host, int32_t port, int *out, int32_t *go
 static unsigned raise_descriptors(void)
 {
     struct rlimit limit;
-    const rlim_t want = CONNECTIONS_MOST + DESCRIPTORS_BESIDES;
+    const rlim_t want = SK_CONNECTIONS_MOST + SK_DESCRIPTORS_BESIDES;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 256;
+        return sk_server_connections(0);
     if (limit.rlim_cur < want) {
         limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
         (void)getrlimit(RLIMIT_NOFILE, &limit);
     }
-    return limit.rlim_cur >= want             ? CONNECTIONS_MOST
-           : limit.rlim_cur > 2 * (rlim_t)128 ? (unsigned)limit.rlim_cur / 2
-                                              : 128;
+    return sk_server_connections(limit.rlim_cur);
 }
 
 static void say_nothing(void *context, const char *format, va_list args)

@@ -100,6 +100,8 @@ static sk_status add_path(reading *r, const char *option, const char *path, bool
     sk_error why = {0};
     const sk_status found = source ? sk_roots_resolve_source(&r->server->roots, path, &real, &why)
                                    : sk_roots_resolve(&r->server->roots, path, &real, &why);
+    if (found == SK_ERR_MEMORY)
+        return sk_fail_memory(err, strlen(path));
     if (found != SK_OK) {
         why.message[strcspn(why.message, "\n")] = '\0';
         sk_text_appendf(&r->notes, "%s\n", why.message);
@@ -171,7 +173,9 @@ static sk_status add_regions(reading *r, sk_error *err)
     if (tells(r, "roi"))
         return SK_OK;
     for (size_t i = 0; status == SK_OK && sk_track_region_text(r->region, i, &text); i++) {
-        status = sk_wish_add(&r->told, err, "--roi=%s", sk_text_get(&text));
+        status = sk_text_status(&text, err);
+        if (status == SK_OK)
+            status = sk_wish_add(&r->told, err, "--roi=%s", sk_text_get(&text));
         sk_text_clear(&text);
     }
     sk_text_free(&text);
@@ -292,9 +296,12 @@ static sk_status may_write(const char *path, bool replace, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "%s: settings are kept in a file whose name ends in .json", path);
     if (!sk_file_exists(path))
         return SK_OK;
-    const bool ours =
-        sk_file_is_regular(path) && sk_track_config_run_read(path, &run, NULL) == SK_OK && run.n_words;
+    const sk_status known =
+        sk_file_is_regular(path) ? sk_track_config_run_read(path, &run, err) : SK_ERR_FORMAT;
+    const bool ours = known == SK_OK && run.n_words;
     sk_track_config_run_free(&run);
+    if (known == SK_ERR_MEMORY)
+        return known;
     if (ours && replace)
         return SK_OK;
     return ours ? sk_fail(err, SK_ERR_ARG, "%s: is there already", path)

@@ -76,10 +76,12 @@ static sk_status list(int file, bool hidden, listing *l, sk_error *err)
     return status;
 }
 
-static void put_entry(sk_json *j, const char *folder, const entry *e)
+static sk_status put_entry(sk_json *j, const char *folder, const entry *e, sk_error *err)
 {
     char at[SK_CLOCK_TEXT];
     char *path = sk_path_join(folder, e->name);
+    if (!path)
+        return sk_fail_memory(err, strlen(folder));
     sk_json_object(j);
     sk_json_key_strings(j, {"name", e->name}, {"path", path}, {"kind", e->kind},
                         {"modified", sk_clock_text(e->modified_ms, at, sizeof at)});
@@ -88,6 +90,7 @@ static void put_entry(sk_json *j, const char *folder, const entry *e)
         sk_json_key_int(j, "bytes", e->bytes);
     sk_json_close(j);
     sk_free(path);
+    return SK_OK;
 }
 
 /* Without a path: where to begin. */
@@ -124,7 +127,11 @@ sk_status sk_serve_files(sk_server *server, const sk_request *r, sk_reply *reply
     SK_TRY_GOTO(sk_roots_open(&server->roots, real, true, &file, err));
     SK_TRY_GOTO(list(file, hidden && strcmp(hidden, "1") == 0, &l, err));
     parent = sk_path_folder(real);
-    const bool within = parent && strcmp(parent, real) != 0 && sk_roots_of(&server->roots, parent) >= 0;
+    if (!parent) {
+        status = sk_fail_memory(err, strlen(real));
+        goto done;
+    }
+    const bool within = strcmp(parent, real) != 0 && sk_roots_of(&server->roots, parent) >= 0;
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
     sk_json_key_string(&j, "path", real);
@@ -132,7 +139,7 @@ sk_status sk_serve_files(sk_server *server, const sk_request *r, sk_reply *reply
     sk_json_key_bool(&j, "cut", l.cut);
     sk_json_key_array(&j, "entries");
     for (size_t i = 0; i < l.count; i++)
-        put_entry(&j, real, &l.items[i]);
+        SK_TRY_GOTO(put_entry(&j, real, &l.items[i], err));
     sk_json_close(&j);
     sk_json_close(&j);
     status = sk_json_end(&j, err);

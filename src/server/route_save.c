@@ -116,30 +116,18 @@ static bool is_folder(const char *name)
     return strchr(name, '/') != NULL;
 }
 
-static void remove_copy(const char *folder, const char *name)
-{
-    char *lock = sk_path_join(folder, ".skitter.lock"), *inside = sk_path_join(folder, name);
-    if (lock)
-        (void)unlink(lock);
-    if (inside && is_folder(name))
-        sk_folder_empty_own(inside, NULL);
-    sk_free_all(lock, inside);
-    sk_folder_empty_own(folder, NULL);
-}
-
 bool sk_download_is_made(const sk_sink_kind *kind)
 {
     return strcmp(kind->name, "raw") != 0;
 }
 
 /* What predict found, frame by frame, in another format. */
-static sk_status write_found(sk_run_view *view, const sk_sink_kind *kind, const char *folder, sk_error *err)
+static sk_status write_found(sk_run_view *view, const sk_sink_kind *kind, const char *path, sk_error *err)
 {
     sk_run_view_info info;
     sk_sink *sink = NULL;
-    char *path = sk_path_join(folder, kind->file);
     sk_run_view_get_info(view, &info);
-    sk_status status = path ? kind->open(path, info.header, &sink, err) : sk_fail_memory(err, 64);
+    sk_status status = kind->open(path, info.header, &sink, err);
     for (int64_t i = 0; i < info.frames && status == SK_OK; i++) {
         sk_result_frame frame;
         status = sk_run_view_frame(view, sk_run_view_number(view, i), &frame, err);
@@ -150,14 +138,13 @@ static sk_status write_found(sk_run_view *view, const sk_sink_kind *kind, const 
         const sk_status ended = sink->close(sink, status == SK_OK ? err : NULL);
         status = status == SK_OK ? ended : status;
     }
-    sk_free(path);
     return status;
 }
 
 static sk_status pack_own(const sk_server *server, const char *path, const char *name, int *file,
                           sk_error *err)
 {
-    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int folder = open(path, O_RDONLY | O_CLOEXEC); /* nobody else writes where it lies */
     if (folder < 0)
         return sk_fail(err, SK_ERR_IO, "%.400s: %s", path, strerror(errno));
     return sk_archive_make(server, folder, name, file, err);
@@ -181,23 +168,26 @@ static sk_status make_file(sk_server *server, sk_run_view *view, bool tracked, c
     char *out = sk_path_join(server->state, "download-XXXXXX"), *path = NULL;
     int64_t bytes = 0;
     sk_status status = SK_OK;
-    if (!report || !out || !mkdtemp(out)) {
+    if (!report || !out) {
+        status = sk_fail_memory(err, sizeof *report);
+        goto done;
+    }
+    if (!mkdtemp(out)) {
         status = sk_fail(err, SK_ERR_IO, "no folder for the file could be made in %.300s", server->state);
-        sk_free(out);
-        out = NULL;
+        goto done;
     }
-    if (status == SK_OK) {
-        const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {kind->name}};
-        status = tracked ? save(server, view, &how, report, err) : write_found(view, kind, out, err);
-    }
-    if (status == SK_OK) {
-        path = sk_path_join(out, kind->file);
-        status = !path                   ? sk_fail_memory(err, 64)
-                 : is_folder(kind->file) ? pack_own(server, path, kind->name, file, err)
-                                         : sk_file_open(path, file, &bytes, err);
-    }
-    if (out)
-        remove_copy(out, kind->file);
+    path = sk_path_join(out, kind->file);
+    const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {kind->name}};
+    status = !path     ? sk_fail_memory(err, strlen(out))
+             : tracked ? save(server, view, &how, report, err)
+                       : write_found(view, kind, path, err);
+    if (status == SK_OK)
+        status = is_folder(kind->file) ? pack_own(server, path, kind->name, file, err)
+                                       : sk_file_open(path, file, &bytes, err);
+    if (path) /* what is in it, if it is a folder */
+        sk_folder_empty_own(path, NULL);
+    sk_folder_empty_own(out, NULL);
+done:
     sk_free_all(report, out, path);
     return status;
 }

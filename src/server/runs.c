@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICK_NS      ((int64_t)150000000)
+#define TICK_MS      150
 #define ELSEWHERE_NS ((int64_t)1000000000)
 #define PING_NS      ((int64_t)10000000000)
 
@@ -155,11 +155,8 @@ static void *keep(void *context)
             pinged = now;
         }
         pthread_mutex_lock(&runs->lock);
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const int64_t next_ms = sk_clock_wall_ms() + TICK_MS;
+        const struct timespec until = {.tv_sec = next_ms / 1000, .tv_nsec = next_ms % 1000 * 1000000};
         if (!runs->closing)
             (void)pthread_cond_timedwait(&runs->wake, &runs->lock, &until);
     }

@@ -113,6 +113,14 @@ done:
     return SK_HAND_OVER(status, server, out, sk_server_close);
 }
 
+unsigned sk_server_connections(uint64_t descriptors)
+{
+    if (descriptors >= SK_CONNECTIONS_MOST + SK_DESCRIPTORS_BESIDES)
+        return SK_CONNECTIONS_MOST;
+    const unsigned half = (unsigned)descriptors / 2;
+    return half > SK_CONNECTIONS_LEAST ? half : SK_CONNECTIONS_LEAST;
+}
+
 sk_status sk_server_open(const sk_server_settings *s, sk_server **out, sk_error *err)
 {
     SK_TRY(sk_server_prepare(s, out, err));

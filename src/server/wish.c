@@ -65,8 +65,8 @@ static sk_status add_source(sk_server *server, const char *given, sk_wish *w, sk
     else
         SK_TRY(sk_roots_resolve_source(&server->roots, given, &real, err));
     sk_status status = real ? sk_wish_add(w, err, "%s", real) : sk_fail_memory(err, strlen(given));
-    if (status == SK_OK && !w->source)
-        w->source = sk_strdup(real);
+    if (status == SK_OK && !w->source && !(w->source = sk_strdup(real)))
+        status = sk_fail_memory(err, strlen(real));
     sk_free(real);
     return status;
 }
@@ -98,11 +98,13 @@ static sk_status value_text(const char *name, const sk_config_value *value, sk_t
         if (!sk_config_text(value))
             return sk_fail(err, SK_ERR_ARG, "\"%s\": a zero in a text", name);
         sk_text_append(out, sk_config_text(value));
-        return SK_OK;
-    case SK_CONFIG_INT: sk_text_appendf(out, "%lld", (long long)value->u.integer); return SK_OK;
+        return sk_text_status(out, err);
+    case SK_CONFIG_INT:
+        sk_text_appendf(out, "%lld", (long long)value->u.integer);
+        return sk_text_status(out, err);
     case SK_CONFIG_REAL:
         sk_text_append(out, sk_text_number(value->u.real, 9, number, sizeof number));
-        return SK_OK;
+        return sk_text_status(out, err);
     case SK_CONFIG_NULL:
     case SK_CONFIG_BOOL:
     case SK_CONFIG_LIST:

@@ -39,6 +39,14 @@ static const sk_option options[] = {
      .choices = "a|b",
      .otherwise = "or elsewhere",
      .help = "h"},
+    {.name = "below", .kind = SK_OPTION_INT, .argument = "N", .min = -5, .help = "h"},
+    {.name = "when",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "WHEN",
+     .choices = "on|off|auto",
+     .fallback = "auto",
+     .alone = "on",
+     .help = "h"},
     {.name = "class", .kind = SK_OPTION_TEXT, .argument = "NAME", .repeat = 1, .help = "h"},
     {.name = "json", .letter = 'j', .kind = SK_OPTION_FLAG, .help = "h"},
     {0},
@@ -52,6 +60,13 @@ static const sk_operand choices[] = {
     {0},
 };
 static const sk_command choosing = {.name = "choose", .operands = choices, .options = options};
+
+static const sk_operand late[] = {
+    {.name = "zone", .kind = SK_OPTION_FILE, .optional = 1, .help = "where"},
+    {.name = "model", .kind = SK_OPTION_FILE, .help = "a model"},
+    {0},
+};
+static const sk_command lately = {.name = "late", .operands = late, .options = options};
 
 #define COUNT(words) (int)(sizeof(words) / sizeof(words)[0])
 
@@ -130,6 +145,22 @@ static void says_what_is_wrong(void **state)
     REFUSES(&bare, "write '--json'", "-json");
     REFUSES(&bare, "write '--conf'", "-conf", "0.3"); /* not -c with the value onf */
     REFUSES(&bare, "write '--batch'", "-batch=2");
+    REFUSES(&bare, "'skitter bare' has no option '-jsn'\ndid you mean '--json'?", "-jsn");
+    REFUSES(&bare, "'skitter bare' has no option '--x'\n'skitter bare --help' lists them", "--x=json");
+    REFUSES(&bare, "'cp' is not one of cpu, cuda, onnx_cpu", "--runtime", "cp");
+    REFUSES(&bare, "'cpuu' is not one of", "--runtime", "cpuu");
+    REFUSES(&bare, "'cpu|cuda' is not one of", "--runtime", "cpu|cuda");
+    REFUSES(&bare, "'' is not one of", "--runtime=");
+    REFUSES(&bare, "--below: -6 is out of range; it must be from -5 to 0", "--below", "-6");
+    REFUSES(&bare, "--below: 1 is out of range", "--below", "1");
+    REFUSES(&bare, "'inf' is not a number", "--conf", "inf");
+    REFUSES(&bare, "'' is not a number", "--conf=");
+    REFUSES(&bare, "'1x' is not a number", "--conf", "1x");
+    REFUSES(&bare, "--conf: -0.001 is out of range", "--conf", "-0.001");
+    REFUSES(&bare, "too large", "--offset=-99999999999999999999");
+    REFUSES(&bare, "'often' is not one of on, off, auto", "--when=often");
+    REFUSES(&lately, "ZONE: the path is empty", "", "m.pt");
+    REFUSES(&lately, "'skitter late' needs a model", "-j");
     REFUSES(&bare, "or elsewhere", "--kind", "c");
     REFUSES(&bare, "--kind: 'quantum' is not one of a, b\n", "--kind", "quantum");
     REFUSES(&bare, "--conf: 1.5 is out of range; it must be from 0 to 1", "--conf", "1.5");
@@ -196,6 +227,57 @@ static void takes_what_is_no_mistake(void **state)
     sk_args_close(&args);
 }
 
+/* What may stand alone, what looks like an option and is a value, and who comes first where little is given. */
+static void takes_what_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4], *when, *video;
+    } alone[] = {{{"--when"}, "on", NULL},
+                 {{"--when", "off"}, "off", NULL},
+                 {{"--when=auto"}, "auto", NULL},
+                 {{"--when", "--json"}, "on", NULL},
+                 {{"--when", "often", "t"}, "on", "often"}, /* none of its words: another's */
+                 {{"often", "t"}, "auto", "often"}};
+    sk_args *args = NULL;
+    sk_error err = {0};
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        const char *words[6] = {"m.pt"};
+        int n = 1;
+        for (int k = 0; k < 4 && alone[i].words[k]; k++)
+            words[n++] = alone[i].words[k];
+        if (!alone[i].video)
+            words[n++] = "a.mp4", words[n++] = "t";
+        assert_ok(sk_args_parse(&command, n, words, &args, &err), &err);
+        assert_string_equal(sk_args_text(args, "when"), alone[i].when);
+        assert_string_equal(sk_args_text(args, "video"), alone[i].video ? alone[i].video : "a.mp4");
+        sk_args_close(&args);
+    }
+    const char *values[] = {"--class",    "--weird",  "--class",  "-b",
+                            "--class",    "-",        "--below",  "-5",
+                            "--below=-5", "--class=", "--offset", "9223372036854775807"};
+    assert_ok(sk_args_parse(&bare, COUNT(values), values, &args, &err), &err);
+    assert_string_equal(sk_args_at(args, "class", 0), "--weird");
+    assert_string_equal(sk_args_at(args, "class", 1), "-b");
+    assert_string_equal(sk_args_at(args, "class", 2), "-");
+    assert_string_equal(sk_args_at(args, "class", 3), "");
+    assert_int_equal(sk_args_int(args, "below"), -5);
+    assert_true(sk_args_int(args, "offset") == INT64_MAX);
+    sk_args_close(&args);
+    const char *zero[] = {"--below", "0", "--conf=1", "--batch=1"};
+    assert_ok(sk_args_parse(&bare, COUNT(zero), zero, &args, &err), &err);
+    assert_int_equal(sk_args_count(args, "below"), 1);
+    sk_args_close(&args);
+    const char *both[] = {"there", "m.pt"};
+    assert_ok(sk_args_parse(&lately, 1, both + 1, &args, &err), &err);
+    assert_null(sk_args_text(args, "zone"));
+    assert_string_equal(sk_args_text(args, "model"), "m.pt");
+    sk_args_close(&args);
+    assert_ok(sk_args_parse(&lately, 2, both, &args, &err), &err);
+    assert_string_equal(sk_args_text(args, "zone"), "there");
+    sk_args_close(&args);
+}
+
 static void survives_failing_allocations(void **state)
 {
     (void)state;
@@ -219,7 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_all_spellings),          cmocka_unit_test(gives_defaults),
         cmocka_unit_test(says_what_is_wrong),           cmocka_unit_test(takes_what_is_no_mistake),
-        cmocka_unit_test(survives_failing_allocations),
+        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(takes_what_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #define SK_TESTS_ENGINES_PLANNED_H
 
 #include "base/pool.h"
-#include "engines/cpu/conv.h"
+#include "engines/cpu/conv_u8.h"
 #include "graph/quantise.h"
 #include "graph/reference.h"
 #include "random_graph.h"
@@ -68,16 +68,43 @@ static inline void planned_close(planned *p)
     sk_graph_close(&p->graph);
 }
 
-/* Every step in `parts` shares, the last first. */
+/* Takes over what a share has written, and nobody before it: every byte has one owner. */
+static inline void planned_merge(const planned *p, const cpu_step *step, const uint8_t *before,
+                                 uint8_t *after, uint8_t *owner, int32_t part)
+{
+    for (size_t i = 0; i < p->plan.memory_bytes; i++) {
+        if (p->plan.memory[i] == before[i])
+            continue;
+        if (owner[i])
+            fail_msg("%s (%s): byte %zu of share %d is share %d's, too", step->name, step->kernel, i,
+                     (int)part, owner[i] - 1);
+        owner[i] = (uint8_t)(part + 1);
+        after[i] = p->plan.memory[i];
+    }
+}
+
+/* Every step in `parts` shares, the last first, each of them from what there was before the step. */
 static inline void planned_run(planned *p, const sk_session_input *inputs, int32_t parts)
 {
     cpu_frame frame = {.plan = &p->plan, .inputs = inputs, .scratch = p->plan.scratch};
-    for (size_t i = 0; i < p->plan.n_steps; i++)
+    const size_t bytes = p->plan.memory_bytes;
+    uint8_t *before = malloc(bytes), *after = malloc(bytes), *owner = malloc(bytes);
+    for (size_t i = 0; i < p->plan.n_steps; i++) {
+        const cpu_step *step = &p->plan.steps[i];
+        memcpy(before, p->plan.memory, bytes);
+        memcpy(after, before, bytes);
+        memset(owner, 0, bytes);
         for (int32_t part = parts - 1; part >= 0; part--) {
-            const cpu_step *step = &p->plan.steps[i];
+            memcpy(p->plan.memory, before, bytes);
             cpu_clear_borders(&p->plan, step, part, parts);
             step->run(step, &frame, part, parts);
+            planned_merge(p, step, before, after, owner, part);
         }
+        memcpy(p->plan.memory, after, bytes);
+    }
+    free(before);
+    free(after);
+    free(owner);
     assert_int_equal(p->plan.failure, SK_OK);
 }
 
@@ -209,6 +236,35 @@ static inline void plan_say(plan_line *l)
     *l = (plan_line){0};
 }
 
+static inline double plan_sum(const float *x, int32_t count)
+{
+    recorded_sum sum = {0};
+    for (int32_t i = 0; i < count; i++)
+        recorded_add(&sum, (double)x[i]);
+    return sum.sum;
+}
+
+/* What a convolution in eight bits has beside others: rules, the last steps' numbers, rows that are converted before. */
+static inline void plan_tell_conv_u8(const cpu_conv_u8 *u, plan_line *l)
+{
+    const sk_conv_u8c16 *p = &u->p;
+    recorded_sum table = {0}, lookup = {0};
+    for (int i = 0; i < SK_I16_SEGMENTS && u->act.folded; i++)
+        recorded_add(&table, (double)u->act.pieces[i]);
+    for (int i = 0; i < 4 * 256; i++)
+        recorded_add(&lookup, u->lookup[i / 256][i % 256]);
+    plan_word(l, "    bytes of %.9g %d to %.9g %d floats %d words %d scales %d shift %d residual %d %d %d",
+              u->in_scale, p->in_zero, u->out_scale, p->finish.zero, u->floats, u->words, (int)u->n_scales,
+              p->finish.shift, p->finish.residual_first, p->finish.residual_zero, p->finish.residual_gain);
+    plan_word(l, " act %d %d %d %d %.9g weights %td %td last %d", u->act.relu, u->act.folded,
+              u->act.relu && !u->act.folded ? u->act.high : 0, u->act.folded ? u->act.gain : 0, table.sum,
+              p->group_weights, p->point_weights, p->last_outputs);
+    plan_word(l, " first %d %d %d as is %d %.9g gains %.9g %.9g", u->first_fill, u->row_bytes, u->row_count,
+              u->as_is, lookup.sum, plan_sum(p->scale, p->out_blocks * SK_BLOCK),
+              plan_sum(p->bias, p->out_blocks * SK_BLOCK));
+    plan_say(l);
+}
+
 static inline void plan_tell_conv(const cpu_plan *plan, const cpu_conv *c, plan_line *l)
 {
     const cpu_conv_choice *k = &c->choice;
@@ -235,7 +291,12 @@ static inline void plan_tell_conv(const cpu_plan *plan, const cpu_conv *c, plan_
     }
     plan_word(l, " packed %zu %.9g", sum.n, sum.sum);
     plan_word(l, " scratch %zu", cpu_conv_scratch(plan, c, k));
+    if (k->form == CPU_CONV_FIRST && !c->u8)
+        plan_word(l, " gains %.9g %.9g to bytes %d %.9g %d", plan_sum(c->gain, 64), plan_sum(c->shift, 64),
+                  c->out8 != NULL, c->out8 ? (double)c->out_scale : 0, c->out8 ? c->out_zero : 0);
     plan_say(l);
+    if (c->u8)
+        plan_tell_conv_u8(c->u8, l);
 }
 
 static inline void plan_tell(const planned *p, const char *name)

@@ -57,7 +57,12 @@ static void boxes_get_a_margin_and_are_clipped(void **state)
     assert_ptr_equal(crop.data, at(&frame, 29, 4));
     assert_false(sk_cutout_box(&frame, (double[]){20, 25, 40, 15}, &crop));
     assert_false(sk_cutout_box(&frame, (double[]){100, 100, 110, 110}, &crop));
+    static const double beside[][4] = {
+        {-40, 10, -20, 20}, {90, 10, 99, 20}, {10, -40, 20, -20}, {10, 90, 20, 99}};
+    for (int side = 0; side < 4; side++)
+        assert_false(sk_cutout_box(&frame, beside[side], &crop));
     assert_false(sk_cutout_box(&frame, (double[]){NAN, 1, 2, 3}, &crop));
+    assert_false(sk_cutout_box(&frame, (double[]){1, NAN, 2, 3}, &crop));
     assert_false(sk_cutout_box(&frame, (double[]){0, 0, INFINITY, 3}, &crop));
 }
 

@@ -284,10 +284,12 @@ static void a_slot_keeps_its_memory(void **state)
     frame.color_range = AVCOL_RANGE_MPEG;
     assert_ok(sk_cuda_take(first, "v.mp4", &frame, &slot, &err), &err);
     assert_false(slot.frame.full_range);
-    const void *memory = slot.device_memory;
+    uint8_t *memory = slot.device_memory;
+    memory[250] = 0x77;          /* behind a row */
     frame = surface_of(200, 20); /* the same bytes */
     assert_ok(sk_cuda_take(first, "v.mp4", &frame, &slot, &err), &err);
     assert_ptr_equal(slot.device_memory, memory);
+    assert_int_equal(memory[250], 0x77); /* not given back and taken again */
     assert_int_equal(slot.device_capacity, 256 * 30);
     frame = surface_of(200, 22); /* more */
     assert_ok(sk_cuda_take(first, "v.mp4", &frame, &slot, &err), &err);

@@ -128,6 +128,76 @@ static void sizes_that_lie_are_refused(void **state)
     assert_ok(frame_of("rgb8", 4, 4, 16, bytes, 60, false, &f, &err), &err); /* the last row ends early */
 }
 
+/* The smallest and the largest, and the messages that tell what is wrong. */
+static void sizes_at_their_ends(void **state)
+{
+    static uint8_t bytes[4 * 65536];
+    static const struct {
+        const char *name;
+        int32_t w, h;
+        size_t length;
+        const char *problem; /* null: it is read */
+    } cases[] = {
+        {"mono8", 1, 1, 1, NULL},
+        {"mono8", 65535, 1, 65535, NULL},
+        {"mono8", 1, 65535, 65535, NULL},
+        {"mono8", 65536, 1, 65536, "an image of 65536 x 1 pixels with 65536 bytes"},
+        {"mono8", 1, 65536, 65536, "an image of 1 x 65536 pixels with 65536 bytes"},
+        {"mono8", 0, 1, 9, "an image of 0 x 1 pixels with 9 bytes"},
+        {"mono8", 1, 0, 9, "an image of 1 x 0 pixels with 9 bytes"},
+        {"mono8", -1, -1, 9, "an image of -1 x -1 pixels with 9 bytes"},
+        {"bayer_rggb8", 2, 2, 4, NULL},
+        {"bayer_rggb8", 1, 2, 4, "an image of 1 x 2 pixels cannot be 'bayer_rggb8'"},
+        {"bayer_rggb8", 2, 1, 4, "an image of 2 x 1 pixels cannot be 'bayer_rggb8'"},
+        {"yuyv", 2, 1, 4, NULL},
+        {"yuyv", 1, 1, 4, "an image of 1 x 1 pixels cannot be 'yuyv'"},
+        {"uyvy", 3, 1, 9, "an image of 3 x 1 pixels cannot be 'uyvy'"},
+        {"nv12", 3, 3, 20, NULL}, /* rows of 4, three and two of them */
+        {"nv12", 3, 3, 19, "an image of 3 x 3 pixels, 'nv12', with rows of 4 bytes has 19 bytes: too few"},
+        {"nv21", 2, 2, 6, NULL},
+        {"nv21", 2, 2, 5, "an image of 2 x 2 pixels, 'nv21', with rows of 2 bytes has 5 bytes: too few"},
+        {"rgb8", 2, 1, 5, "an image of 2 x 1 pixels, 'rgb8', with rows of 6 bytes has 5 bytes: too few"}};
+    sk_frame f;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        const sk_status status =
+            frame_of(cases[i].name, cases[i].w, cases[i].h, 0, bytes, cases[i].length, false, &f, &err);
+        assert_int_equal(status, cases[i].problem ? SK_ERR_FORMAT : SK_OK);
+        assert_string_equal(err.message, cases[i].problem ? cases[i].problem : "");
+        assert_true(cases[i].problem || (f.width == cases[i].w && f.height == cases[i].h));
+    }
+    sk_error err = {0};
+    assert_int_equal(frame_of("mono8", 1, 1, 0, NULL, 9, false, &f, &err), SK_ERR_FORMAT);
+    assert_ok(frame_of("nv12", 3, 2, 0, bytes, 12, false, &f, &err), &err);
+    assert_int_equal(f.stride, 4);
+    assert_null(f.chroma);
+}
+
+/* Rows that an image has not got are neither read nor written. */
+static void no_row_more(void **state)
+{
+    static const struct {
+        const char *name;
+        int32_t rows, row; /* of two rows of four pixels: rows and bytes that are written */
+    } cases[] = {{"nv21", 3, 4}, {"uyvy", 2, 8}, {"rgb16", 2, 12}, {"bayer_rggb8", 2, 12}, {"mono16", 2, 8}};
+    static uint8_t bytes[4 * 6 * 4];
+    sk_error err = {0};
+    sk_frame f;
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i + 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_ok(sk_slot_prepare(&slot, SK_PIXEL_RGB, 64, 64, &err), &err);
+        memset(slot.memory, 0xEE, slot.capacity);
+        assert_ok(frame_of(cases[i].name, 4, 2, 24, bytes, sizeof bytes, true, &f, &err), &err);
+        assert_ptr_equal(f.data, slot.memory);
+        for (ptrdiff_t at = 0; at < 4 * f.stride; at++)
+            if ((slot.memory[at] != 0xEE) != (at / f.stride < cases[i].rows && at % f.stride < cases[i].row))
+                fail_msg("%s: byte %d of row %d", cases[i].name, (int)(at % f.stride), (int)(at / f.stride));
+    }
+}
+
 static int end(void **state)
 {
     (void)state;
@@ -143,6 +213,8 @@ int main(void)
         cmocka_unit_test(bayer_keeps_flat_colours),
         cmocka_unit_test(bayer_takes_the_mean_of_neighbours),
         cmocka_unit_test(sizes_that_lie_are_refused),
+        cmocka_unit_test(sizes_at_their_ends),
+        cmocka_unit_test(no_row_more),
     };
     return cmocka_run_group_tests(tests, NULL, end);
 }

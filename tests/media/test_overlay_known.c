@@ -40,11 +40,11 @@ static void strokes_are_known(void **state)
         sk_pixel_format format;
         const char *name;
         uint64_t hash;
-    } formats[] = {{SK_PIXEL_RGB, "strokes.rgb", 0xfa73c43b88de49f5},
-                   {SK_PIXEL_BGR, "strokes.bgr", 0x07ac8da94af63524},
-                   {SK_PIXEL_RGBA, "strokes.rgba", 0x488554af57ef02b9},
-                   {SK_PIXEL_BGRA, "strokes.bgra", 0x2b0f25f64b8d49c3},
-                   {SK_PIXEL_GRAY, "strokes.gray", 0x3b26528a8a68c725}};
+    } formats[] = {{SK_PIXEL_RGB, "strokes.rgb", 0xe58378bd74890cf7},
+                   {SK_PIXEL_BGR, "strokes.bgr", 0x55bf9f4a64713145},
+                   {SK_PIXEL_RGBA, "strokes.rgba", 0x544b23db8eab2e84},
+                   {SK_PIXEL_BGRA, "strokes.bgra", 0xdd2f05af225465cd},
+                   {SK_PIXEL_GRAY, "strokes.gray", 0x03969816a8a3edbf}};
     bool same = true;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         sk_frame f = canvas(formats[i].format, W, H);
@@ -101,18 +101,18 @@ typedef struct show {
 } show;
 
 static const show shows[] = {
-    {"all", SK_DRAW_ALL, false, 30, 0, 1, 0xbbfde4933c1a2997},
-    {"tracks", SK_DRAW_ALL, true, 5, 0, 1, 0xb97415232ca59876},
+    {"all", SK_DRAW_ALL, false, 30, 0, 1, 0x004d0001d5f1cd53},
+    {"tracks", SK_DRAW_ALL, true, 5, 0, 1, 0xb1ab3ac161bae678},
     {"boxes", SK_DRAW_BOXES, false, 30, 2.5f, 1, 0x455725f4f32c178d},
     {"boxes of tracks", SK_DRAW_BOXES, true, 30, 1, 1, 0xb0fd97e15c55ed28},
     {"labels", SK_DRAW_LABELS, false, 30, 0, 1, 0xb952e6abc9f0a2e9},
     {"scores", SK_DRAW_SCORES, false, 30, 0, 1, 0x42507cf1c172c97b},
     {"keypoints", SK_DRAW_KEYPOINTS, false, 30, 2, 1, 0x8e075d190693b665},
-    {"skeleton", SK_DRAW_SKELETON, false, 30, 0, 1, 0x516f6d976db38fe5},
+    {"skeleton", SK_DRAW_SKELETON, false, 30, 0, 1, 0x73918e2e5f132e08},
     {"trails", SK_DRAW_TRAILS, false, 4, 0, 1, 0x512a62ced488870c},
     {"long trails", SK_DRAW_TRAILS, false, 1000, 0, 1, 0x731145434609d42c},
     {"no trails", SK_DRAW_TRAILS, false, 1, 0, 1, 0x7d06d672a6a49789},
-    {"large", SK_DRAW_ALL, true, 30, 0, 2, 0x55b0b16ba3a75e07},
+    {"large", SK_DRAW_ALL, true, 30, 0, 2, 0xcb191e5e06bf7f71},
     {"thin boxes", SK_DRAW_BOXES, false, 30, 0.6f, 2, 0x4fc9fc55fef1c354},
     {"thick boxes of tracks", SK_DRAW_BOXES, true, 30, 3, 1, 0xdd9f11ffd736cadc},
 };

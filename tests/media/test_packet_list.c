@@ -47,6 +47,8 @@ static sk_packet_list list_of(const int64_t *pts, int n, int64_t by_ns)
     times = pts, count = n, given = unreferenced = 0;
     assert_ok(sk_packet_list_read(&list, &d, by_ns, &err), &err);
     assert_int_equal(unreferenced, given);
+    if (by_ns == 1) /* that time is over */
+        assert_int_equal(given, n ? 1 : 0);
     while (!list.complete) { /* as often as it takes */
         const int before = given;
         assert_ok(sk_packet_list_read(&list, &d, by_ns, &err), &err);

@@ -85,6 +85,44 @@ static void other_layouts_are_converted(void **state)
             fail_msg("case %zu", i);
     }
 }
+
+static int asked;
+static void ask(struct SwsContext *scaler, const AVFrame *frame)
+{
+    asked++;
+    (void)scaler, (void)frame;
+}
+
+/* The converters are compared once for every width, format, matrix and range, and again when one of them is another. */
+static void converters_are_asked_once(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, format, colorspace, range;
+        bool anew;
+    } cases[] = {{64, AV_PIX_FMT_YUV420P, AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, true},
+                 {64, AV_PIX_FMT_YUV420P, AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, false},
+                 {66, AV_PIX_FMT_YUV420P, AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, true},
+                 {66, AV_PIX_FMT_YUVJ420P, AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, true},
+                 {66, AV_PIX_FMT_YUVJ420P, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_MPEG, true},
+                 {66, AV_PIX_FMT_YUVJ420P, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_JPEG, true},
+                 {66, AV_PIX_FMT_YUVJ420P, AVCOL_SPC_SMPTE170M, AVCOL_RANGE_JPEG, false}};
+    sk_error err = {0};
+    sk_planes p = {0};
+    if (sk_ffmpeg_load("a test", &err) != SK_OK)
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AVFrame f = picture();
+        f.width = cases[i].width, f.format = cases[i].format;
+        f.colorspace = (enum AVColorSpace)cases[i].colorspace;
+        f.color_range = (enum AVColorRange)cases[i].range;
+        asked = 0;
+        const bool agree = sk_planes_agree(&p, &f, ask);
+        if (asked != cases[i].anew)
+            fail_msg("case %zu: asked %d times", i, asked);
+        assert_int_equal(agree, p.agree);
+    }
+}
 #endif
 
 int main(void)
@@ -93,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_even_planes_go_on_as_they_are),
         cmocka_unit_test(other_layouts_are_converted),
+        cmocka_unit_test(converters_are_asked_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 #else

@@ -182,7 +182,7 @@ static void its_failures_are_told(void **state)
 
 /* --- programs that are asked --- */
 
-static sk_status ask_shell(const char *line, int64_t limit_ms, size_t most, sk_program_answer *answer,
+static sk_status ask_shell(const char *line, int32_t limit_ms, size_t most, sk_program_answer *answer,
                            sk_error *err)
 {
     char sh[] = "sh", c[] = "-c", copy[1024];

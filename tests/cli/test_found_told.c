@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What track tells of runs with models: who finds, who looks at crops, and when a word about the poses is due. The runs are played. */
+#include "said.h"
+
+#include "app/predict_many.h"
+#include "app/track.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "support/yolo_writer.h"
+
+static said s;
+static sk_error err;
+static char boxes[4300], poses[4300];
+
+/* --- the play: in place of app/predict_many.c --- */
+
+static struct play {
+    sk_track_figures figures;
+    int started;
+    int32_t models;
+    bool finds_otherwise, find_only, fell_back;
+    char runtime[32], requested[32], out[64];
+    size_t sources;
+} play;
+
+sk_status sk_predict_fresh_folder(const char *command, char **out, sk_error *problem)
+{
+    *out = sk_strdup(command);
+    return *out ? SK_OK : sk_fail_memory(problem, strlen(command));
+}
+
+sk_status sk_predict_many(const sk_predict_settings *settings, const sk_source_list *list,
+                          const sk_predict_many_watch *watch, sk_predict_many_report *report,
+                          sk_error *problem)
+{
+    (void)problem;
+    play.started++;
+    play.models = settings->n_models;
+    play.finds_otherwise = settings->finder != NULL;
+    play.find_only = settings->find_only;
+    play.fell_back = settings->runtime_fell_back;
+    play.sources = list->count;
+    snprintf(play.runtime, sizeof play.runtime, "%s", settings->detector.runtime);
+    snprintf(play.requested, sizeof play.requested, "%s", settings->runtime_requested);
+    snprintf(play.out, sizeof play.out, "%s", settings->out ? settings->out : "-");
+    *(sk_track_figures *)(uintptr_t)sk_track_run_figures(settings->more->context) = play.figures;
+    static sk_predict_item item;
+    item = (sk_predict_item){.source = "film.mp4",
+                             .out = "out",
+                             .count = 1,
+                             .report = {.frames = 10,
+                                        .total_frames = 10,
+                                        .instances = 40,
+                                        .seconds = 2,
+                                        .runtime = "cpu",
+                                        .device = "a processor",
+                                        .precision = "f32"}};
+    watch->begin(watch->context, &item);
+    watch->end(watch->context, &item);
+    *report = (sk_predict_many_report){.sources = 1, .done = 1, .frames = 10, .instances = 40};
+    return SK_OK;
+}
+
+static void begin(int64_t found, int64_t poseless)
+{
+    play = (struct play){.figures = {.found = found,
+                                     .poseless = poseless,
+                                     .tracks = 3,
+                                     .sightings = 38,
+                                     .covered = 2,
+                                     .seconds = 0.25}};
+}
+
+#define FIGURES "3 tracks, 38 sightings (2 without a detection), tracked in 0.25 s\n"
+
+static void who_finds(void **state)
+{
+    (void)state;
+    begin(40, 0);
+    SAID_OK(&s, "track film.mp4 -m %s -o out", boxes);
+    assert_true(play.started == 1 && play.models == 1 && !play.finds_otherwise && !play.find_only);
+    assert_string_equal(play.runtime, "cpu");
+    assert_string_equal(play.requested, "cpu");
+    assert_string_equal(play.out, "out");
+    assert_int_equal(strncmp(s.out, FIGURES "10 frames, 40 instances, 2.00 s, 5.0 frames/s\n",
+                             strlen(FIGURES "10 frames, 40 instances, 2.00 s, 5.0 frames/s\n")),
+                     0);
+    SAID_OK(&s, "track film.mp4 -m %s -m %s", boxes, poses);
+    assert_true(play.models == 2 && !play.finds_otherwise);
+    assert_string_equal(play.out, "track");
+    SAID_OK(&s, "track film.mp4 -m %s -m %s -o out --pose off", boxes, poses);
+    assert_true(play.models == 1 && !play.finds_otherwise);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --detector background", poses);
+    assert_true(play.models == 1 && play.finds_otherwise);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --detections d.csv", poses);
+    assert_true(play.models == 1 && play.finds_otherwise);
+    SAID_OK(&s, "track film.mp4 -m %s -o - --find-only -f csv", boxes); /* nothing is followed: no figures */
+    assert_true(play.find_only);
+    assert_string_equal(play.out, "-");
+    said_lacks(s.err, "sightings");
+    SAID_OK(&s, "track film.mp4 -m %s -o out --json", boxes);
+    said_has(s.out, "  \"tracks\": 3,\n  \"sightings\": 38,\n  \"covered\": 2,\n  \"tracking_seconds\": "
+                    "0.25\n}\n");
+    SAID_OK(&s, "track film.mp4 -m %s -o out --json --find-only", boxes);
+    said_lacks(s.out, "sightings");
+}
+
+/* Half of the animals or more, of at least twenty, where a model looks at crops. */
+static void poses_that_are_none(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t found, poseless;
+        bool told;
+    } cases[] = {{19, 19, false}, {20, 9, false}, {20, 10, true}, {21, 10, false},
+                 {21, 11, true},  {20, 20, true}, {40, 14, false}};
+    char words[128];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].found, cases[i].poseless);
+        snprintf(words, sizeof words,
+                 "skitter: warning: %lld of %lld animals have no pose, or one that is a ",
+                 (long long)cases[i].poseless, (long long)cases[i].found);
+        SAID_OK(&s, "track film.mp4 -m %s -m %s -o out", boxes, poses);
+        if (cases[i].told)
+            said_has(s.err, words);
+        else
+            assert_string_equal(s.err, "");
+        SAID_OK(&s, "track film.mp4 -m %s -o out --detector background", poses);
+        assert_int_equal(strstr(s.err, words) != NULL, cases[i].told);
+        SAID_OK(&s, "track film.mp4 -m %s -o out", poses); /* one that sees whole frames */
+        assert_string_equal(s.err, "");
+        SAID_OK(&s, "track film.mp4 -m %s -m %s -o out -q", boxes, poses);
+        assert_string_equal(s.err, "");
+    }
+}
+
+/* Where no model computes, no runtime is asked for, and none can be wrong. */
+static void runtimes_of_none(void **state)
+{
+    (void)state;
+    begin(40, 0);
+    setenv("SKITTER_COMPUTE_RUNTIME", "nonsense", 1);
+    SAID_REFUSES(&s, SK_ERR_ARG, "nonsense", "track film.mp4 -m %s -o out", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "nonsense", "track film.mp4 -m %s -o out --detector background", poses);
+    SAID_REFUSES(&s, SK_ERR_ARG, "nonsense", "track film.mp4 -m %s -o out --detections d.csv", poses);
+    assert_int_equal(play.started, 0);
+    SAID_OK(&s, "track --detections d.csv -o given -q --no-report -f csv");
+    said_run(&s, "track film.mp4 --detector background -o seen"); /* which is no video */
+    assert_int_not_equal(s.status, SK_OK);
+    said_lacks(s.error.message, "nonsense");
+    assert_int_equal(play.started, 0);
+    unsetenv("SKITTER_COMPUTE_RUNTIME");
+    /* what only some runtimes or sources have is not refused either */
+    SAID_REFUSES(&s, SK_ERR_ARG, "--topic means nothing here: film.mp4",
+                 "track film.mp4 -m %s -o out --detector background --topic /a", poses);
+}
+
+int main(void)
+{
+    static const char detections[] = "frame,name,score,x1,y1,x2,y2\n0,fly,0.9,1,1,9,9\n1,fly,0.9,2,1,10,9\n";
+    if (chdir(test_folder()) != 0 || sk_file_replace("film.mp4", "x", 1, &err) != SK_OK ||
+        sk_file_replace("d.csv", detections, strlen(detections), &err) != SK_OK)
+        return 1;
+    unsetenv("SKITTER_PROGRAM");
+    unsetenv("SKITTER_COMPUTE_RUNTIME");
+    setenv("SKITTER_CACHE_DIR", test_folder(), 1);
+    setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
+    const yolo_fixture fixtures[] = {{.head = "Detect", .f32 = true, .imgsz = 32},
+                                     {.head = "Pose", .f32 = true, .imgsz = 32}};
+    snprintf(boxes, sizeof boxes, "%s", yolo_save(&fixtures[0], "boxes.pt"));
+    snprintf(poses, sizeof poses, "%s", yolo_save(&fixtures[1], "poses.pt"));
+    const struct CMUnitTest tests[] = {cmocka_unit_test(who_finds), cmocka_unit_test(poses_that_are_none),
+                                       cmocka_unit_test(runtimes_of_none)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
