@@ -244,7 +244,7 @@ static sk_status write_bag(const char *path, sk_bag_kind kind, sk_error *e)
     }
     static const int64_t times[] = {500, 900, 200, 400};
     for (size_t i = 0; status == SK_OK && i < 4; i++)
-        status = sk_bag_writer_write(writer, i == 2, times[i], "012345" + i, 3, e);
+        status = sk_bag_writer_write(writer, i == 2, times[i], &"012345"[i], 3, e);
     if (status == SK_OK)
         status = sk_bag_writer_finish(&writer, e);
     sk_bag_writer_close(&writer);

@@ -252,8 +252,8 @@ static void page_tells_the_numbers(void **state)
         "<b>5.0</b><span>mean speed, pixels/s<", /* 3 pixels in 0.6 s */
         "<b>0</b><span>moments to look at<",
         "<td>0</td><td>0.00</td><td>0.80</td><td>100.0 %</td><td>0</td><td>0.00</td><td>3</td><td>5.0</td>",
-        "<td>3</td><td>0.40</td><td>0.80</td><td>50.0 %</td><td>0</td><td>0.00</td><td>0</td><td>–</td>"
-        "<td>–</td><td>–</td><td>20.0</td>",
+        ("<td>3</td><td>0.40</td><td>0.80</td><td>50.0 %</td><td>0</td><td>0.00</td><td>0</td><td>–</td>"
+         "<td>–</td><td>–</td><td>20.0</td>"),
         "<p>No moment stands out.</p>"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (!strstr(page, expected[i]))
