@@ -48,7 +48,7 @@ sk_status sk_skq_read(const void *bytes, size_t length, const char *what, sk_skq
                        "%s: its header promises %llu + %llu bytes, the file holds %llu; fetch it again", what,
                        (unsigned long long)json, (unsigned long long)network, (unsigned long long)rest);
     sk_hash_sha256(head + SK_SKQ_HEADER, (size_t)rest, &hash);
-    if (memcmp(hash.bytes, head + 32, sizeof hash.bytes) != 0)
+    if (memcmp(hash.bytes, head + 32, sizeof hash.bytes) != 0 || get(head + 12, 4) != 0)
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: the file is damaged (its contents are not what its hash says); fetch it again",
                        what);

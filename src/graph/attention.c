@@ -137,6 +137,15 @@ static int64_t origin(const sk_graph *g, const sk_moves *c, int64_t at)
     return at;
 }
 
+/* Numbers that have nothing to do with each other, nor with any size that a file may choose (splitmix64). */
+static uint64_t scattered(uint64_t i)
+{
+    i = (i + 1) * 0x9e3779b97f4a7c15u;
+    i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
+    i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
+    return i ^ (i >> 31);
+}
+
 /* Is one end of the chain a map [image][heads * per][area][pixel], and the other the same as [image][area][heads][per][pixel]?
  * All elements are looked at up to some number, beyond it so many, here and there: another order of the axes is wrong nearly
  * everywhere. */
@@ -151,7 +160,7 @@ static bool is_areas(const sk_graph *g, const sk_attention *m, const sk_moves *c
         return false;
     const int64_t pixels = other->dim[3], looks = count < (1 << 12) ? count : 1 << 12;
     for (int64_t i = 0; i < looks; i++) {
-        const int64_t at = count == looks ? i : (int64_t)((uint64_t)i * 2654435761u % (uint64_t)count);
+        const int64_t at = count == looks ? i : (int64_t)(scattered((uint64_t)i) % (uint64_t)count);
         const int64_t p = at % pixels, ch = at / pixels % (m->heads * per),
                       range = at / pixels / (m->heads * per);
         const int64_t in_map = ((range / areas * m->heads * per + ch) * areas + range % areas) * pixels + p;

@@ -85,6 +85,16 @@ static bool same_rule(const sk_graph *graph, const sk_node *narrow, const sk_nod
     return true;
 }
 
+/* One of several that are not 0, so that who takes none but 0 needs to look at no other. */
+static int32_t zero_of(const sk_tensor *zero)
+{
+    const int64_t count = zero->data ? sk_shape_count(&zero->shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        if (sk_tensor_int_at(zero, i) != 0)
+            return (int32_t)sk_tensor_int_at(zero, i);
+    return 0;
+}
+
 bool sk_graph_quantisation_of(const sk_graph *graph, sk_value v, sk_quantisation *out)
 {
     const sk_node *widen = maker(graph, v, SK_OP_DEQUANTIZE);
@@ -100,7 +110,7 @@ bool sk_graph_quantisation_of(const sk_graph *graph, sk_value v, sk_quantisation
     *out = (sk_quantisation){
         .dtype = dtype,
         .scale = ((const float *)scale.data)[0],
-        .zero = zero.data ? (int32_t)sk_tensor_int_at(&zero, 0) : 0,
+        .zero = zero_of(&zero),
         .n_scales = sk_shape_count(&scale.shape),
         .scales = scale.data,
         .axis = widen->a.quantise.axis,

@@ -14,9 +14,9 @@
 
 /* How a value is kept in eight bits. */
 typedef struct sk_quantisation {
-    sk_dtype dtype; /* u8, i8 or f8 */
-    float scale;    /* of all, or of the first channel */
-    int32_t zero;
+    sk_dtype dtype;      /* u8, i8 or f8 */
+    float scale;         /* of all, or of the first channel */
+    int32_t zero;        /* of all, or of the first channel that has another than 0 */
     int64_t n_scales;    /* 1, or one for each along the axis */
     const float *scales; /* the graph's own */
     int32_t axis;        /* as the node has it: may count from the end */

@@ -48,6 +48,8 @@ static int fill_fold(sk_act_i16 *act, int32_t kind, double unit)
     double reach = 1.0; /* where the fold is less than half a unit, and falling */
     while (reach < 100.0 && (fold_at(kind, reach) > 0.5 * unit || reach < 3.0))
         reach += 0.0625;
+    if (reach > 32767.0 * unit) /* x is cut off before: what is left of the curve there would be lost */
+        return 0;
     double gain = 65536.0 * (SK_I16_SEGMENTS - 1) * unit / reach;
     act->gain = (uint16_t)(gain > 65535.0 ? 65535 : gain < 1.0 ? 1 : ceil(gain));
     const double step = 65536.0 / act->gain * unit; /* of a segment, in x */
@@ -62,6 +64,17 @@ static int fill_fold(sk_act_i16 *act, int32_t kind, double unit)
     }
     act->folded = 1;
     return 1;
+}
+
+double sk_act_i16_error(const sk_act_i16 *act, int32_t kind, double unit)
+{
+    const double step = act->folded ? 65536.0 / act->gain * unit : 0.0;
+    double most = fold_at(kind, (SK_I16_SEGMENTS - 1) * step); /* beyond the last piece it is taken for 0 */
+    for (int i = 0; i < SK_I16_SEGMENTS - 1; i++) {
+        const double ends = fold_at(kind, i * step) + fold_at(kind, (i + 1) * step);
+        most = fmax(most, fabs(0.5 * ends - fold_at(kind, (i + 0.5) * step)));
+    }
+    return most;
 }
 
 int sk_act_i16_make(sk_act_i16 *act, int32_t kind, double unit)

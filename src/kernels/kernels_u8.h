@@ -131,5 +131,7 @@ void sk_kernels_u8_i8mm(sk_kernels_u8 *table);
 
 /* Fills `act` for the activation `kind` (sk_unary) whose x has the unit `unit`; 0 = not one of these. */
 int sk_act_i16_make(sk_act_i16 *act, int32_t kind, double unit);
+/* How far its straight pieces lie from the curve at most, in x's own measure. */
+double sk_act_i16_error(const sk_act_i16 *act, int32_t kind, double unit);
 
 #endif

@@ -172,13 +172,26 @@ done:
     return status;
 }
 
+/* Whatever it is called: models are opened by what they hold. */
+static bool begins_so(const char *path)
+{
+    uint8_t bytes[16];
+    FILE *file;
+    sk_error ignored;
+    if (sk_file_open_stream(path, &file, &ignored) != SK_OK)
+        return false;
+    const size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    return sk_skq_is(bytes, n);
+}
+
 sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err)
 {
     sk_blob *bytes = NULL;
     sk_arena *arena = NULL;
     sk_skq parts;
     sk_status status = SK_OK;
-    *is = sk_path_has_extension(path, SK_SKQ_EXTENSION) && sk_file_is_regular(path);
+    *is = begins_so(path) || (sk_path_has_extension(path, SK_SKQ_EXTENSION) && sk_file_is_regular(path));
     if (!*is)
         return SK_OK;
     SK_TRY_GOTO(sk_file_load(path, &bytes, err));

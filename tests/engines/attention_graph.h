@@ -9,16 +9,18 @@
  * Ultralytics' export to ONNX does. */
 typedef struct attention_case {
     int heads, kd, hd, areas, k, batch, h, w;
-    bool flat; /* pixels before channels, and scaled after the product */
+    bool flat;    /* pixels before channels, and scaled after the product */
+    int joined;   /* so many channels of q, k and v come from a convolution of their own */
+    bool crossed; /* heads and areas are taken for each other: no attention of ours */
 } attention_case;
 
 static const attention_case attention_cases[] = {
-    {2, 32, 64, 1, 3, 1, 20, 20, false},  {1, 32, 64, 1, 3, 3, 7, 9, false},
-    {4, 32, 32, 1, 7, 1, 20, 20, true},   {2, 32, 32, 4, 7, 1, 40, 40, false},
-    {3, 32, 32, 2, 7, 2, 6, 5, true},     {2, 32, 32, 4, 0, 1, 8, 6, false},
-    {1, 48, 96, 1, 3, 1, 12, 11, false},  {2, 32, 64, 2, 0, 40, 20, 18, true},
-    {5, 32, 32, 1, 7, 40, 20, 20, false}, {1, 48, 96, 1, 0, 90, 16, 9, false},
-    {8, 32, 64, 1, 3, 2, 33, 50, false},  {1, 32, 32, 1, 7, 1, 1, 3, false},
+    {2, 32, 64, 1, 3, 1, 20, 20, false, 0, false},  {1, 32, 64, 1, 3, 3, 7, 9, false, 0, false},
+    {4, 32, 32, 1, 7, 1, 20, 20, true, 0, false},   {2, 32, 32, 4, 7, 1, 40, 40, false, 0, false},
+    {3, 32, 32, 2, 7, 2, 6, 5, true, 0, false},     {2, 32, 32, 4, 0, 1, 8, 6, false, 0, false},
+    {1, 48, 96, 1, 3, 1, 12, 11, false, 0, false},  {2, 32, 64, 2, 0, 40, 20, 18, true, 0, false},
+    {5, 32, 32, 1, 7, 40, 20, 20, false, 0, false}, {1, 48, 96, 1, 0, 90, 16, 9, false, 0, false},
+    {8, 32, 64, 1, 3, 2, 33, 50, false, 0, false},  {1, 32, 32, 1, 7, 1, 1, 3, false, 0, false},
 };
 
 static sk_value moved(sk_builder *b, sk_value x, const int64_t (*shape)[4], const int *perm, int rank)
@@ -30,6 +32,10 @@ static sk_value moved(sk_builder *b, sk_value x, const int64_t (*shape)[4], cons
 static sk_value into_areas(sk_builder *b, const attention_case *c, sk_value x, int64_t per)
 {
     const int64_t n = c->h * c->w, all = c->heads * per, p = n / c->areas;
+    if (c->crossed) {
+        x = moved(b, x, &(const int64_t[4]){c->heads, per, c->areas, p}, (const int[]){0, 2, 1, 3}, 4);
+        return moved(b, x, &(const int64_t[4]){c->areas, c->heads, per, p}, NULL, 4);
+    }
     if (!c->flat) {
         x = moved(b, x, &(const int64_t[4]){c->batch, all, c->areas, p}, (const int[]){0, 2, 1, 3}, 4);
         return moved(b, x, &(const int64_t[4]){c->batch * c->areas, c->heads, per, p}, NULL, 4);
@@ -66,7 +72,9 @@ static inline sk_graph *attention_graph(const attention_case *c, bool turned)
     sk_builder_init(&b, g);
     sk_shape any = sk_shape_of(4, c->batch, 16, c->h, c->w);
     sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
-    sk_value map = conv(&b, x, 16, c->heads * (int)per, 1, 1, 1, 0, "qkv");
+    sk_value map = conv(&b, x, 16, c->heads * (int)per - c->joined, 1, 1, 1, 0, "qkv");
+    if (c->joined)
+        map = sk_b_concat(&b, (sk_value[]){map, conv(&b, x, 16, c->joined, 1, 1, 1, 0, "more")}, 2, 1);
     sk_b_split(&b, into_areas(&b, c, map, per), 2, sizes, 3, qkv);
     const sk_value factor = sk_b_f32(&b, 1.0f / sqrtf((float)c->kd));
     sk_value q = c->flat ? qkv[0] : sk_b_mul(&b, qkv[0], factor);

@@ -99,11 +99,11 @@ static void test_one_step(void **state)
 static void test_sizes(void **state)
 {
     (void)state;
-    static const attention_case odd[] = {{2, 16, 16, 4, 0, 1, 6, 10, false},
-                                         {1, 32, 48, 2, 7, 3, 5, 6, false},
-                                         {3, 48, 16, 1, 3, 1, 1, 17, true},
-                                         {1, 16, 96, 1, 3, 2, 1, 1, false},
-                                         {2, 64, 32, 3, 5, 1, 9, 11, true}};
+    static const attention_case odd[] = {{2, 16, 16, 4, 0, 1, 6, 10, false, 0, false},
+                                         {1, 32, 48, 2, 7, 3, 5, 6, false, 0, false},
+                                         {3, 48, 16, 1, 3, 1, 1, 17, true, 0, false},
+                                         {1, 16, 96, 1, 3, 2, 1, 1, false, 0, false},
+                                         {2, 64, 32, 3, 5, 1, 9, 11, true, 0, false}};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         counted steps;
         const double d = try_cpu(&odd[i], false, SK_PRECISION_F32, 3, "", &steps, NULL);
@@ -117,7 +117,7 @@ static void test_threads(void **state)
 {
     (void)state;
     static float one[MOST_OUTPUTS], some[MOST_OUTPUTS];
-    const attention_case c = {3, 32, 32, 2, 7, 2, 10, 9, false};
+    const attention_case c = {3, 32, 32, 2, 7, 2, 10, 9, false, 0, false};
     counted steps;
     seed = 5;
     try_cpu(&c, false, SK_PRECISION_F32, 1, "", &steps, one);
@@ -132,10 +132,20 @@ static void test_threads(void **state)
 static void test_not_ours(void **state)
 {
     (void)state;
-    static const attention_case others[] = {{2, 24, 32, 1, 3, 1, 5, 4, false},
-                                            {1, 32, 40, 1, 3, 1, 4, 4, true}};
-    const attention_case two = {2, 32, 32, 2, 0, 1, 4, 4, false};
+    static const attention_case others[] = {{2, 24, 32, 1, 3, 1, 5, 4, false, 0, false},
+                                            {1, 32, 40, 1, 3, 1, 4, 4, true, 0, false}};
+    static const attention_case joined[] = {{2, 32, 32, 1, 0, 1, 4, 5, false, 40, false},
+                                            {1, 16, 16, 1, 0, 2, 3, 3, false, 8, false}};
+    /* so large that only some elements are looked at, and of a count that once had them all at the beginning */
+    const attention_case crossed = {5, 16, 240, 3, 0, 1, 3, 31, false, 0, true};
+    const attention_case two = {2, 32, 32, 2, 0, 1, 4, 4, false, 0, false};
     counted steps;
+    for (size_t i = 0; i < sizeof joined / sizeof joined[0]; i++) { /* blocks that are not full */
+        assert_true(try_cpu(&joined[i], false, SK_PRECISION_F32, 2, "", &steps, NULL) < 2e-6);
+        assert_int_equal(steps.attending, 0);
+    }
+    assert_true(try_cpu(&crossed, false, SK_PRECISION_F32, 2, "", &steps, NULL) < 2e-6);
+    assert_int_equal(steps.attending, 0);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         assert_true(try_cpu(&others[i], false, SK_PRECISION_F32, 2, "", &steps, NULL) < 2e-6);
         assert_int_equal(steps.attending, 0);

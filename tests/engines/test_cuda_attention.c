@@ -28,16 +28,16 @@ static void test_one_kernel(void **state)
 static void test_not_ours(void **state)
 {
     (void)state;
-    static const attention_case others[] = {{2, 24, 32, 1, 3, 1, 5, 4, false},
-                                            {2, 32, 32, 2, 3, 1, 4, 4, false},
-                                            {1, 32, 64, 1, 5, 2, 4, 3, true}};
+    static const attention_case others[] = {{2, 24, 32, 1, 3, 1, 5, 4, false, 0, false},
+                                            {2, 32, 32, 2, 3, 1, 4, 4, false, 0, false},
+                                            {1, 32, 64, 1, 5, 2, 4, 3, true, 0, false}};
     int steps, attending;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         assert_true(try_attention(&others[i], false, SK_PRECISION_F16, &steps, &attending) < TILE_LIMIT);
         assert_int_equal(attending, i > 0); /* the convolution of v is a step of its own then */
         assert_true(i == 0 || steps == 6);
     }
-    const attention_case two = {2, 32, 32, 2, 0, 1, 4, 4, false};
+    const attention_case two = {2, 32, 32, 2, 0, 1, 4, 4, false, 0, false};
     assert_true(try_attention(&two, true, SK_PRECISION_F16, &steps, &attending) < TILE_LIMIT);
     assert_int_equal(attending, 0);
 }

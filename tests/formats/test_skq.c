@@ -55,6 +55,11 @@ static void tells_what_is_wrong(void **state)
         refused(file, length, "damaged");
         file[i] ^= 1;
     }
+    for (size_t i = 12; i < 16; i++) { /* always 0 */
+        file[i] = 1;
+        refused(file, length, "damaged");
+        file[i] = 0;
+    }
     file[8] = 9;
     refused(file, length, "version 9");
     file[8] = 1;

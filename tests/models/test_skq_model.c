@@ -86,6 +86,9 @@ static void it_is_looked_at(void **state)
     assert_string_equal(q.source, "flies.pt");
     assert_true(q.layers == 7 && q.kept == 2 && q.measured && q.loss.percent == 7.5);
     assert_true(!q.reach && q.n_reach == 0); /* names that would not outlive the look */
+    memset(&q, 0x5a, sizeof q);
+    assert_ok(sk_quantised_look(save(about, "flies.pt"), &q, &is, &err), &err); /* under any name */
+    assert_true(is && q.measured && q.loss.percent == 7.5);
     static const struct {
         const char *name, *bytes;
         bool is;

@@ -47,13 +47,29 @@ static sk_status rewrite(cpu_plan *plan, const sk_attention *a, sk_error *err)
     return SK_OK;
 }
 
+/* Will v's blocks be full? Those of a concatenation need not be, nor those of what keeps them as they are. */
+static bool fills_blocks(const sk_graph *g, sk_value v)
+{
+    for (;;) {
+        const int32_t p = g->values[v].producer;
+        if (p < 0)
+            return true;
+        const sk_node *node = &g->nodes[p];
+        if (node->op == SK_OP_CONV && node->a.conv.groups == 1)
+            return true;
+        if (node->op != SK_OP_UNARY && node->op != SK_OP_QUANTIZE && node->op != SK_OP_DEQUANTIZE)
+            return false;
+        v = node->in[0];
+    }
+}
+
 /* Blocks are full, and heads begin with one. */
 static bool fits(const cpu_plan *plan, const sk_attention *a)
 {
     const sk_shape *s = &plan->graph->values[a->in.from].shape;
     return a->kd % SK_BLOCK == 0 && a->hd % SK_BLOCK == 0 && a->kd > 0 && a->hd > 0 &&
-           cpu_can_block(plan, a->in.from) && cpu_can_block(plan, a->out.to) &&
-           s->dim[2] * s->dim[3] < INT32_MAX / (a->kd + a->hd + SK_BLOCK);
+           fills_blocks(plan->graph, a->in.from) && cpu_can_block(plan, a->in.from) &&
+           cpu_can_block(plan, a->out.to) && s->dim[2] * s->dim[3] < INT32_MAX / (a->kd + a->hd + SK_BLOCK);
 }
 
 sk_status cpu_find_attention(cpu_plan *plan, sk_error *err)

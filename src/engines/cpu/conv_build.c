@@ -249,8 +249,10 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
                                       .kernel_h = v.taps,
                                       .kernel_w = h.taps,
                                       .bias = constant_f32(plan, bias)};
+            if (plan->values[cpu_low(plan, x)].map <
+                0) /* before the form is settled: it never reads the caller's */
+                SK_TRY(cpu_need_blocked(plan, x, err));
             SK_TRY(settle_form(plan, node, &c, err));
-            SK_TRY(cpu_need_blocked(plan, c.x, err));
             if (!made) /* all phases fill one map */
                 SK_TRY(cpu_make_blocked(plan, c.y, err));
             made = true;

@@ -15,7 +15,8 @@ static bool settle_finish(cpu_conv_u8 *u, const sk_act_f32 *act, double residual
 {
     for (int32_t shift = 4; shift >= 0; shift--) {
         const double unit = u->out_scale / (1 << shift), gain = 256.0 * residual_scale / unit;
-        if (gain < 32767.0 && sk_act_i16_make(&u->act, act->kind, unit)) {
+        if (gain < 32767.0 && sk_act_i16_make(&u->act, act->kind, unit) &&
+            sk_act_i16_error(&u->act, act->kind, unit) < 0.9 * u->out_scale) {
             u->p.finish.shift = shift;
             u->p.finish.residual_gain = (int16_t)rint(gain);
             return true;

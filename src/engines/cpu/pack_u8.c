@@ -2,6 +2,7 @@
 #include "engines/cpu/conv_u8.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Weights in eight bits in the forms that kernels/kernels_u8.h describes, and what their sums are multiplied with. */
 
@@ -145,6 +146,29 @@ void cpu_conv_fill_u8(const cpu_conv *c, void *weights, int32_t *sums)
         pack_direct(c, weights, sums);
 }
 
+/* The absolute weights of one output, together. */
+static double sum_at(const cpu_conv *c, int32_t co)
+{
+    const cpu_weights *w = &c->weights;
+    double sum = 0;
+    for (int32_t ci = 0; ci < w->cin; ci++)
+        for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++)
+            sum += abs(weight_at(c, co, ci, k / w->kernel_w, k % w->kernel_w));
+    return sum;
+}
+
+/* Whatever a file says: no sum, `most` at most, leaves 31 bits when it is scaled and the bias added. Where only the bias would, it ends
+ * where no sum brings it back into x's 16 bits. Where sums would, both become smaller together, so that none changes its sign, and
+ * are still far beyond. */
+static void hold(double most, double *scale, double *bias)
+{
+    const double reach = most * *scale, end = reach > 5e8 ? 4 * reach : 1.4e9;
+    *bias = fmax(fmin(*bias, end), -end);
+    const double less = fmin(1.0, 1.9e9 / (reach + fabs(*bias)));
+    *scale *= less;
+    *bias *= less;
+}
+
 /* What the kernel multiplies sums with and adds: to units of x, or to the output itself. */
 static void set_scales(const cpu_plan *plan, cpu_conv *c)
 {
@@ -152,8 +176,6 @@ static void set_scales(const cpu_plan *plan, cpu_conv *c)
     const double unit = u->floats ? 1.0 : u->out_scale / (1 << u->p.finish.shift);
     const bool depthwise = c->choice.form == CPU_CONV_DEPTHWISE;
     const uint8_t *fill = depthwise ? plan->values[c->x].fill : NULL;
-    /* Whatever a file says: no sum leaves 31 bits when it is scaled. Where it would, all of them are far beyond 16 bits, and
-     * stay so a little smaller. */
     const double products = (double)u->data_bytes / (double)c->weights.cout, most = 255.0 * 128.0 * products;
     for (int32_t i = 0, at = 0; i < u->p.out_blocks * SK_BLOCK; i++) {
         const bool used = fill ? i % SK_BLOCK < fill[i / SK_BLOCK] : i < c->weights.cout;
@@ -162,9 +184,10 @@ static void set_scales(const cpu_plan *plan, cpu_conv *c)
             continue;
         double scale = u->in_scale * (double)u->scales[u->n_scales > 1 ? at : 0] / unit;
         double bias = c->weights.bias ? (double)c->weights.bias[at] / unit : 0.0;
-        const double reach = most * scale + fabs(bias), less = !u->floats && reach > 1e9 ? 1e9 / reach : 1.0;
-        u->scale[i] = (float)(scale * less);
-        u->bias[i] = (float)(bias * less);
+        if (!u->floats && most * scale + fabs(bias) > 1e9)
+            hold(255.0 * sum_at(c, at), &scale, &bias);
+        u->scale[i] = (float)scale;
+        u->bias[i] = (float)bias;
         at++;
     }
 }

@@ -21,7 +21,7 @@
 SK_INLINE vec vec_exp(vec x)
 {
     vec t = vec_mul(x, vec_set1(SK_LOG2_E));
-    return vec_exp2(vec_max(vec_min(t, vec_set1(126.0f)), vec_set1(-126.0f)));
+    return vec_exp2(vec_max(vec_set1(-126.0f), vec_min(vec_set1(126.0f), t))); /* no number stays none */
 }
 /* 1 / (1 + e^-x), absolute error 2e-7: for x * sigmoid(x). The exponent is held below 126 so that the sum stays finite; the
  * other end underflows to 1 + 0. */

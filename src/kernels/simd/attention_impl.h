@@ -67,7 +67,7 @@ SK_INLINE void attend_all_scores(const sk_attention_f32 *p, vec top[VEC_PER_BLOC
         attend_scores(p, key, top, 1, width);
 }
 
-/* 2^(score - top) in place of each score. Four sums, of every fourth key, so that none waits for the one before. */
+/* 2^(score - top) in place of each score; what is no number stays none. Four sums, of every fourth key, so that none waits for the one before. */
 SK_INLINE vec attend_exp(const sk_attention_f32 *p, vec top, int from)
 {
     vec sum[4];
@@ -79,12 +79,12 @@ SK_INLINE vec attend_exp(const sk_attention_f32 *p, vec top, int from)
     for (; key + 4 <= p->keys; key += 4, scores += 4 * SK_BLOCK)
         SK_UNROLL
     for (int i = 0; i < 4; i++) {
-        const vec e = vec_exp2(vec_max(vec_sub(vec_load(scores + i * SK_BLOCK), top), vec_set1(-126.0f)));
+        const vec e = vec_exp2(vec_max(vec_set1(-126.0f), vec_sub(vec_load(scores + i * SK_BLOCK), top)));
         vec_store(scores + i * SK_BLOCK, e);
         sum[i] = vec_add(sum[i], e);
     }
     for (; key < p->keys; key++, scores += SK_BLOCK) {
-        const vec e = vec_exp2(vec_max(vec_sub(vec_load(scores), top), vec_set1(-126.0f)));
+        const vec e = vec_exp2(vec_max(vec_set1(-126.0f), vec_sub(vec_load(scores), top)));
         vec_store(scores, e);
         sum[0] = vec_add(sum[0], e);
     }
