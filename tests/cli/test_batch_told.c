@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "support/yolo_writer.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -158,8 +159,9 @@ static void some_pieces(void **state)
     static const struct {
         const char *words;
         int64_t count, pieces[3];
-    } cases[] = {{"0", 1, {0}},       {"2", 1, {2}},      {"0-1", 2, {0, 1}},      {"1-1", 1, {1}},
-                 {"1-99", 2, {1, 2}}, {"2,0", 2, {2, 0}}, {"0-1,2", 3, {0, 1, 2}}, {"1,", 1, {1}}};
+    } cases[] = {{"0", 1, {0}},           {"2", 1, {2}},       {"0-1", 2, {0, 1}},
+                 {"1-1", 1, {1}},         {"1-99", 2, {1, 2}}, {"2,0", 2, {2, 0}},
+                 {"0-1,2", 3, {0, 1, 2}}, {"1,", 1, {1}},      {"0-2,0-2", 3, {0, 1, 2}}};
     SAID_OK(&s, BATCH " --videos b.mp4 --videos c.mp4 -o three --prepare");
     assert_string_equal(s.out, "3\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -178,7 +180,9 @@ static void some_pieces(void **state)
     SAID_REFUSES(&s, SK_ERR_CANCELLED, "stopped; piece 0 is not done", "batch work three --pieces 0-2");
     SAID_REFUSES(&s, SK_ERR_ARG, "--pieces ,: numbers from 0 to 2: 3, 0-9, 0-9,12",
                  "batch work three --pieces ,");
-    SAID_REFUSES(&s, SK_ERR_ARG, "numbers from 0 to 2", "batch work three --pieces 3");
+    static const char *const wrong[] = {"3", "0,3", "0-1,3", "-1", "0,-1", "1-0", "0-", "0;1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        SAID_REFUSES(&s, SK_ERR_ARG, "numbers from 0 to 2", "batch work three --pieces=%s", wrong[i]);
     SAID_REFUSES(&s, SK_ERR_ARG, "which pieces?", "batch work three --submission 1"); /* no task of SLURM's */
     play = (struct play){.finishes = true};
     SAID_OK(&s, "batch work three --pieces 0");
@@ -199,6 +203,41 @@ static void some_pieces(void **state)
     SAID_REFUSES(&s, SK_ERR_IO, "/gone: the folder that the batch was begun in is not there",
                  "batch work moved --pieces 0");
     assert_int_equal(play.runs, 0);
+}
+
+/* A film of three frames in three parts, and what puts them together. */
+static void parts(void **state)
+{
+    (void)state;
+#ifndef SKITTER_HAVE_FFMPEG
+    skip();
+#endif
+    const yolo_fixture fixture = {.head = "Detect", .f32 = true, .imgsz = 32};
+    (void)yolo_save(&fixture, "m.pt");
+    SAID_OK(&s, "batch -m m.pt --videos %s --split 1 -o parts --prepare",
+            test_source("tests/fixtures/colours/bt709.mp4"));
+    assert_string_equal(s.out, "4\n");
+    play = (struct play){0};
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 0 is not done", "batch work parts --pieces 0");
+    said_has(s.err, "bt709.mp4 1:2: lost, attempt 1: its machine is gone\n");
+    /* whoever does the last part makes the film of them: until then nothing is wrong */
+    SAID_OK(&s, "batch work parts --pieces 3");
+    assert_true(play.count == 1 && play.pieces[0] == 3);
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 2 is not done", "batch work parts --pieces 2-3");
+    play = (struct play){0};
+    SAID_REFUSES(&s, SK_ERR_IO, "1 of 1 videos are not done", "batch merge parts");
+    assert_true(play.runs == 1 && play.count == 1 && play.pieces[0] == 3 && play.despite);
+    /* with all of them done, a merge that nobody made is a piece that is not done */
+    sk_batch *b = NULL;
+    assert_ok(sk_batch_open("parts", &b, &err), &err);
+    for (int64_t i = 0; i < 3; i++) {
+        const sk_batch_done good = {.attempt = 1, .outcome = SK_BATCH_FINISHED, .frames = 1, .tracks = -1};
+        assert_ok(sk_batch_end_put(b, i, &good, true, &err), &err);
+    }
+    sk_batch_close(&b);
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 3 is not done", "batch work parts --pieces 3");
+    SAID_OK(&s, "batch status parts");
+    said_has(s.out, "0 of 1 videos done (3 of 4 pieces), 0 running, 1 waiting\n");
 }
 
 /* --- looked at --- */
@@ -292,7 +331,7 @@ int main(void)
     setenv("SKITTER_CACHE_DIR", test_folder(), 1);
     setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_at_once), cmocka_unit_test(how_it_ends),
-                                       cmocka_unit_test(some_pieces), cmocka_unit_test(watched),
-                                       cmocka_unit_test(handed_over)};
+                                       cmocka_unit_test(some_pieces),      cmocka_unit_test(parts),
+                                       cmocka_unit_test(watched),          cmocka_unit_test(handed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
