@@ -68,6 +68,8 @@ sk_status sk_predict_many(const sk_predict_settings *settings, const sk_source_l
                                         .device = "a processor",
                                         .precision = "f32"}};
     watch->begin(watch->context, &item);
+    if (settings->preview)
+        settings->preview->made(settings->preview->context, 7);
     watch->end(watch->context, &item);
     *report = (sk_predict_many_report){.sources = 1, .done = 1, .frames = 10, .instances = 40};
     return SK_OK;
@@ -186,6 +188,30 @@ static void runtimes(void **state)
     }
 }
 
+static void events(void **state)
+{
+    (void)state;
+    static char all[8192];
+    static const char *const parts[] = {"{\"event\":\"begin\",\"source\":\"film.mp4\"",
+                                        "{\"event\":\"preview\",\"frame\":7", "10 of 20 animals have no pose",
+                                        "{\"event\":\"end\",\"status\":0,\"message\":null}\n"};
+    begin(20, 10);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    SAID_OK(&s, "track film.mp4 -m %s -m %s -o out --preview p.jpg --events %d", boxes, poses, fileno(file));
+    rewind(file);
+    all[fread(all, 1, sizeof all - 1, file)] = '\0';
+    fclose(file);
+    const char *at = all;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        at = strstr(at, parts[i]);
+        if (!at)
+            fail_msg("'%s' is not in its place in: %s", parts[i], all);
+    }
+    SAID_REFUSES(&s, SK_ERR_NOT_FOUND, "--preview no/p.jpg: there is no folder no",
+                 "predict film.mp4 -m %s -o out --preview no/p.jpg", boxes);
+}
+
 /* Where no model computes, no runtime is asked for, and none can be wrong. */
 static void runtimes_of_none(void **state)
 {
@@ -223,6 +249,7 @@ int main(void)
     snprintf(boxes, sizeof boxes, "%s", yolo_save(&fixtures[0], "boxes.pt"));
     snprintf(poses, sizeof poses, "%s", yolo_save(&fixtures[1], "poses.pt"));
     const struct CMUnitTest tests[] = {cmocka_unit_test(who_finds), cmocka_unit_test(poses_that_are_none),
-                                       cmocka_unit_test(runtimes), cmocka_unit_test(runtimes_of_none)};
+                                       cmocka_unit_test(runtimes), cmocka_unit_test(events),
+                                       cmocka_unit_test(runtimes_of_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
