@@ -188,6 +188,39 @@ static void runtimes(void **state)
     }
 }
 
+/* Numbers of the tracker, and words that are none. */
+static void numbers(void **state)
+{
+    (void)state;
+    char name[80];
+    begin(40, 0);
+    for (int letters = 62; letters < 66; letters++) {
+        memset(name, 'n', sizeof name);
+        name[letters] = '\0';
+        SAID_REFUSES(&s, SK_ERR_ARG,
+                     letters < 64 ? "the tracker has no such setting; there are "
+                                  : "write it as NAME=NUMBER, such as gate=3",
+                     "track film.mp4 -m %s -o out --set %s=1", boxes, name);
+    }
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate: write it as NAME=NUMBER",
+                 "track film.mp4 -m %s -o out --set gate", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=: '' is no number",
+                 "track film.mp4 -m %s -o out --set gate=", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=3x: '3x' is no number",
+                 "track film.mp4 -m %s -o out --set gate=3x", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=-1: ", "track film.mp4 -m %s -o out --set gate=-1", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--cache and --no-cache cannot both be meant",
+                 "track film.mp4 -m %s -o out --cache c --no-cache", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--online is without the steps that --offline-steps chooses",
+                 "track film.mp4 -m %s -o out --online --offline-steps upstream", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--looks on needs pictures of the animals",
+                 "track --detections d.csv -o out --looks on");
+    assert_int_equal(play.started, 0);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --detections d.csv --looks on", poses);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --set gate=3 --set gate=4", boxes);
+    assert_int_equal(play.started, 2);
+}
+
 static void events(void **state)
 {
     (void)state;
@@ -249,7 +282,7 @@ int main(void)
     snprintf(boxes, sizeof boxes, "%s", yolo_save(&fixtures[0], "boxes.pt"));
     snprintf(poses, sizeof poses, "%s", yolo_save(&fixtures[1], "poses.pt"));
     const struct CMUnitTest tests[] = {cmocka_unit_test(who_finds), cmocka_unit_test(poses_that_are_none),
-                                       cmocka_unit_test(runtimes), cmocka_unit_test(events),
-                                       cmocka_unit_test(runtimes_of_none)};
+                                       cmocka_unit_test(runtimes),  cmocka_unit_test(events),
+                                       cmocka_unit_test(numbers),   cmocka_unit_test(runtimes_of_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
