@@ -23,6 +23,7 @@ static struct play {
     bool all, merges, despite, waits, looks, detach;
     int32_t slots;
     bool stopped, finishes, cancels;
+    unsigned keepers; /* bit n: there is keeper.n.claim */
     sk_status status;
 } play;
 
@@ -50,6 +51,11 @@ sk_status sk_batch_work_run(const sk_batch_work *work, sk_batch_worked *worked, 
     play.waits = work->waits;
     play.looks = work->changed != NULL;
     play.slots = work->slots;
+    for (int n = 1; n < 16; n++) {
+        char name[64], path[SK_BATCH_PATH];
+        snprintf(name, sizeof name, "keeper.%d.claim", n);
+        play.keepers |= sk_file_exists(sk_batch_path(work->batch, name, path)) ? 1u << n : 0;
+    }
     assert_false(work->interrupted(work->context));
     if (work->changed) {
         work->changed(work->context);
@@ -151,6 +157,36 @@ static void how_it_ends(void **state)
     SAID_REFUSES(&s, SK_ERR_IO, "the disk is full", BATCH " -o full");
     assert_string_equal(s.out, "");
     assert_false(sk_file_exists("full/.batch/keeper.1.claim"));
+}
+
+/* Whoever looks after a batch is the next in number, after those that are gone; they are left as they are. */
+static void keepers(void **state)
+{
+    (void)state;
+    play = (struct play){.finishes = true};
+    SAID_OK(&s, BATCH " -o held");
+    assert_int_equal(play.keepers, 1u << 1);
+    for (int n = 5; n > 0; n -= 3) { /* 5 and 2 */
+        fflush(NULL);
+        const pid_t child = fork();
+        if (child == 0) {
+            sk_claim claim;
+            char path[64];
+            snprintf(path, sizeof path, "held/.batch/keeper.%d.claim", n);
+            _exit(sk_claim_take(path, 0, &claim, NULL) == SK_OK ? 0 : 1);
+        }
+        int code = 0;
+        assert_int_equal(waitpid(child, &code, 0), child);
+        assert_int_equal(code, 0);
+    }
+    play = (struct play){.finishes = true};
+    SAID_OK(&s, BATCH " -o held");
+    assert_int_equal(play.keepers, 1u << 2 | 1u << 5 | 1u << 6);
+    assert_true(sk_file_exists("held/.batch/keeper.5.claim") &&
+                !sk_file_exists("held/.batch/keeper.6.claim"));
+    play = (struct play){0};
+    SAID_OK(&s, "batch work held --pieces 0"); /* others look after it */
+    assert_int_equal(play.keepers, 1u << 2 | 1u << 5);
 }
 
 static void some_pieces(void **state)
@@ -338,8 +374,9 @@ int main(void)
     unsetenv("SLURM_ARRAY_TASK_ID");
     setenv("SKITTER_CACHE_DIR", test_folder(), 1);
     setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_at_once), cmocka_unit_test(how_it_ends),
-                                       cmocka_unit_test(some_pieces),      cmocka_unit_test(parts),
-                                       cmocka_unit_test(watched),          cmocka_unit_test(handed_over)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_many_at_once), cmocka_unit_test(how_it_ends), cmocka_unit_test(keepers),
+        cmocka_unit_test(some_pieces),      cmocka_unit_test(parts),       cmocka_unit_test(watched),
+        cmocka_unit_test(handed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
