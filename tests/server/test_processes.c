@@ -117,11 +117,19 @@ static void nothing_to_do_is_rest(void **state)
 {
     (void)state;
     put("runs.json", "{}");
+    sk_events_reader *reader = NULL;
+    sk_text heard = {0};
+    sk_error err = {0};
+    assert_ok(sk_events_listen(server.events, NULL, wake, NULL, &reader, &err), &err);
     sk_runs *runs = open_runs("/nowhere");
     const double before = cpu_seconds();
     sk_clock_sleep_ns(1000000000);
     const double used = cpu_seconds() - before;
     sk_runs_close(&runs);
+    hear(reader, &heard); /* nobody is told that nothing happens, but that somebody is there, once */
+    assert_string_equal(sk_text_get(&heard), ": here\n\n");
+    sk_text_free(&heard);
+    sk_events_leave(server.events, &reader);
     if (used > 0.2)
         fail_msg("%g seconds of work in a second of rest", used);
 }
