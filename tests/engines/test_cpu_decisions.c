@@ -361,6 +361,27 @@ static void few_elements(void **state)
     recorded_check("tests/fixtures/engines/cpu_plan_few.txt");
 }
 
+/* Up to 64 maps lie side by side in one; more than a step takes are refused. */
+static void many_parts(void **state)
+{
+    (void)state;
+    for (int count = 64; count <= 65; count++) {
+        net n = net_begin();
+        sk_error err = {0};
+        sk_value x = net_conv(&n, net_in(&n, 1, 3, 2, 3), 3, 4, net_square(1, 0)), parts[65];
+        for (int i = 0; i < count; i++)
+            parts[i] = x;
+        net_out(&n, sk_b_concat(&n.b, parts, count, 1));
+        planned p;
+        assert_int_equal(planned_try(&p, n.graph, n.shapes, 1, plain, &err),
+                         count == 64 ? SK_OK : SK_ERR_LIMIT);
+        if (count == 64)
+            planned_is_reference(&p, "parts", NEAR);
+        planned_close(&p);
+        net_end(&n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +394,7 @@ int main(void)
         cmocka_unit_test(rules),
         cmocka_unit_test(orders_and_shares),
         cmocka_unit_test(few_elements),
+        cmocka_unit_test(many_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
