@@ -436,6 +436,14 @@ static void many_moments(void **state)
         shown++;
     assert_int_equal(shown, 16);
     said_has(s.out, "\n16 moments that deserve a look:\n");
+    SAID_OK(&s, "correct jumps --undo 3"); /* just as many as are shown, and fewer */
+    said_has(s.out, "\n10 moments that deserve a look:\n");
+    SAID_OK(&s, "correct jumps --undo 1");
+    said_has(s.out, "\n8 moments that deserve a look:\n");
+    shown = 0;
+    for (const char *at = s.out; (at = strstr(at, "\nframe ")); at++)
+        shown++;
+    assert_int_equal(shown, 8);
 }
 
 /* --- others --- */
