@@ -444,6 +444,10 @@ static void many_moments(void **state)
     for (const char *at = s.out; (at = strstr(at, "\nframe ")); at++)
         shown++;
     assert_int_equal(shown, 8);
+    SAID_OK(&s, "correct jumps --delete 1@1"); /* seen once: it has no speed */
+    char line[128];
+    snprintf(line, sizeof line, "\n%-8d %9d %9d %9d %6d %12.0f %10.1f  \n", 1, 0, 0, 1, 0, 0.0, 0.0);
+    said_has(s.out, line);
 }
 
 /* --- others --- */
