@@ -116,7 +116,9 @@ static void how_long_and_how_large(void **state)
     paint("top/walk/1.png", 64, 48);
     paint("top/walk/2.png", 64, 48);
     paint("top/walk/3.png", 64, 48);
-    must_answer("GET", "/api/v1/probe?path=walk", NULL, 200, "\"kind\":\"images\",\"video\":{\"frames\":3,");
+    must_answer(
+        "GET", "/api/v1/probe?path=walk", NULL, 200,
+        "\"kind\":\"images\",\"video\":{\"frames\":3,\"width\":0,\"height\":0,\"fps\":0,\"seconds\":null,");
     must_answer("GET", "/api/v1/probe?path=walk/1.png", NULL, 200,
                 "\"kind\":\"image\",\"video\":{\"frames\":1,");
     if (!getenv("SKITTER_TEST_BINARY"))
@@ -129,6 +131,12 @@ static void how_long_and_how_large(void **state)
         "GET", "/api/v1/probe?path=scene.mp4", NULL, 200,
         "\"kind\":\"video\",\"video\":{\"frames\":15,\"width\":160,\"height\":120,\"fps\":30,\"seconds\":0.5,"
         "\"exact\":false,\"decoder\":");
+    snprintf(line, sizeof line,
+             "cd '%s' && '%s' scene -o slow.mp4 --seconds 3 --fps 1 --size 160x120 --animals 2 -q",
+             place("top"), getenv("SKITTER_TEST_BINARY"));
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    must_answer("GET", "/api/v1/probe?path=slow.mp4", NULL, 200,
+                "{\"frames\":3,\"width\":160,\"height\":120,\"fps\":1,\"seconds\":3,");
 }
 #endif
 

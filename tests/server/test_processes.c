@@ -116,6 +116,7 @@ static double cpu_seconds(void)
 
 /* Until when whoever looks after runs rests, at the longest, in seconds from then on. */
 static _Atomic double longest;
+static atomic_int rests, short_ones;
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 __attribute__((visibility("default"))) int
@@ -125,6 +126,8 @@ pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock, const s
     (void)condition;
     clock_gettime(CLOCK_REALTIME, &now);
     const double rest = (double)(until->tv_sec - now.tv_sec) + (double)(until->tv_nsec - now.tv_nsec) * 1e-9;
+    atomic_fetch_add(&rests, 1);
+    atomic_fetch_add(&short_ones, rest < 0.05);
     if (rest > atomic_load(&longest))
         atomic_store(&longest, rest);
     pthread_mutex_unlock(lock);
@@ -153,6 +156,7 @@ static void nothing_to_do_is_rest(void **state)
     sk_events_leave(server.events, &reader);
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
     assert_true(atomic_load(&longest) > 0.1 && atomic_load(&longest) < 0.152); /* 150 ms */
+    assert_true(2 * atomic_load(&short_ones) < atomic_load(&rests));
 #endif
     if (used > 0.2)
         fail_msg("%g seconds of work in a second of rest", used);
