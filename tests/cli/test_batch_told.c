@@ -67,6 +67,8 @@ sk_status sk_batch_work_run(const sk_batch_work *work, sk_batch_worked *worked, 
         assert_ok(sk_batch_set_cancelled(work->batch, true, &err), &err);
     if (work->batch->pieces > 1)
         end_piece(work->batch, 1, SK_BATCH_LOST, "its machine is gone", work);
+    assert_ok(sk_batch_refresh(work->batch, &err),
+              &err); /* as those that work do: what was seen may be old */
     *worked = (sk_batch_worked){.stopped = play.stopped};
     return play.status == SK_OK ? SK_OK : sk_fail(problem, play.status, "the disk is full");
 }
