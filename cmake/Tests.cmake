@@ -103,7 +103,7 @@ endforeach()
 
 # Libraries that stand in for ONNX Runtime and are wrong, each in its own way.
 set(fake_number 0)
-foreach(kind empty no_base no_table old refuses holes idle provides crashes hangs device lacks)
+foreach(kind empty no_base no_table old refuses holes idle provides crashes hangs device lacks older)
     add_library(fake_ort_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_ort.c)
     set_target_properties(fake_ort_${kind} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
         C_VISIBILITY_PRESET default)
@@ -111,6 +111,7 @@ foreach(kind empty no_base no_table old refuses holes idle provides crashes hang
     add_dependencies(test_engines_ort fake_ort_${kind})
     add_dependencies(test_engines_openvino fake_ort_${kind})
     add_dependencies(test_engines_ort_failures fake_ort_${kind})
+    add_dependencies(test_engines_ort_told fake_ort_${kind})
     list(APPEND fake_libraries fake_ort_${kind})
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()

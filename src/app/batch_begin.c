@@ -226,7 +226,7 @@ static sk_status make_new(const sk_batch_wish *w, sk_batch **out, sk_error *err)
         status = b->out && b->folder && b->command && b->words ? SK_OK : sk_fail_memory(err, 64);
     }
     if (status == SK_OK && strlen(b->out) > 3900)
-        status = sk_fail(err, SK_ERR_LIMIT, "%s: this path is too long", w->out);
+        status = sk_fail(err, SK_ERR_LIMIT, "%.80s…: this path is too long", w->out);
     if (status == SK_OK)
         make_id(b, b->id);
     free(here);

@@ -178,8 +178,8 @@ sk_status sk_batch_open(const char *out, sk_batch **batch, sk_error *err)
     sk_status status = SK_OK;
     b->out = sk_path_absolute(out);
     if (!b->out || strlen(b->out) > 3900) {
-        status =
-            b->out ? sk_fail(err, SK_ERR_LIMIT, "%s: this path is too long", out) : sk_fail_memory(err, 64);
+        status = b->out ? sk_fail(err, SK_ERR_LIMIT, "%.80s…: this path is too long", out)
+                        : sk_fail_memory(err, 64);
         goto done;
     }
     const size_t length = strlen(b->out), own = strlen("/" SK_BATCH_FOLDER);

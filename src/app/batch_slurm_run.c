@@ -70,8 +70,7 @@ static sk_status recall_jobs(looking_after *l, sk_error *err)
         if (status == SK_OK && there)
             status = keep_job(l, &job, err);
         if (status != SK_OK || !there) {
-            if (status != SK_OK || !there)
-                slurm_job_free(&job);
+            slurm_job_free(&job);
             return status;
         }
     }
@@ -86,7 +85,7 @@ static sk_status hand_over(looking_after *l, sk_error *err)
             (long long)job.n_tasks);
     if (status == SK_OK)
         status = keep_job(l, &job, err);
-    else
+    if (status != SK_OK)
         slurm_job_free(&job);
     l->n_again = 0;
     return status;

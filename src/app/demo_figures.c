@@ -167,8 +167,7 @@ static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has
             in->obb[k] = (float)a->obb[k];
         for (int k = 0; k < 4; k++)
             in->box[k] = (float)(k < 2 ? a->box[k] : a->box[k - 2] + a->box[k]);
-        c->who[out->count - 1] = (sk_overlay_track){
-            .track = in->track_id, .x = in->box[0] + in->box[2] / 2, .y = in->box[1] + in->box[3] / 2};
+        c->who[out->count - 1] = (sk_overlay_track){.track = in->track_id}; /* its box says where */
         for (int32_t k = 0; has == SK_HAS_KEYPOINTS && k < set->n_keypoints && k < out->n_keypoints; k++) {
             const sk_annotation_point *p = &set->points[a->first + (size_t)k];
             out->keypoints[in->first_keypoint + k] = (sk_keypoint){(float)p->x, (float)p->y, (float)p->score};

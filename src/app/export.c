@@ -33,7 +33,7 @@ static sk_status default_path(const sk_model *model, char *path, size_t capacity
         sk_free(onnx);
     }
     if (used < 0 || (size_t)used >= capacity)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: the path is too long", given);
+        return sk_fail(err, SK_ERR_LIMIT, "%.80s…: the path is too long", given);
     return SK_OK;
 }
 

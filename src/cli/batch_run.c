@@ -200,10 +200,10 @@ static void let_go(sk_claim *claim)
 
 static int32_t workers_of(const sk_batch *b)
 {
-    int32_t devices = b->how.devices && *b->how.devices ? 1 : 0;
+    int32_t devices = 1; /* or none is named, and one works all the same */
     for (const char *c = b->how.devices; c && *c; c++)
         devices += *c == ',';
-    return b->how.workers > 0 ? b->how.workers : devices > 0 ? devices : 1;
+    return b->how.workers > 0 ? b->how.workers : devices;
 }
 
 sk_status sk_cli_batch_run_here(sk_batch *b, const int64_t *pieces, int64_t count, sk_claim *keeper,

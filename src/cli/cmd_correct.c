@@ -155,12 +155,13 @@ static void print_tracks(const sk_movement *m, const sk_corrections *list)
 static void print_moments(const sk_suspects *s)
 {
     char words[160];
-    const int32_t most = sk_cli_verbosity() > 1 ? s->n_worst : s->n_worst < 10 ? s->n_worst : 10;
+    const int32_t most = sk_cli_verbosity() > 1 ? INT32_MAX : 10;
     if (!s->n_worst)
         return;
     printf("\n%lld moment%s that deserve%s a look%s:\n", (long long)s->count, s->count == 1 ? "" : "s",
-           s->count == 1 ? "s" : "", s->count > most ? ", the most doubtful first" : "");
-    for (int32_t i = 0; i < most; i++) {
+           s->count == 1 ? "s" : "",
+           s->count > most || s->count > s->n_worst ? ", the most doubtful first" : "");
+    for (int32_t i = 0; i < s->n_worst && i < most; i++) {
         const sk_suspect *one = &s->worst[i];
         char who[32];
         snprintf(who, sizeof who, one->b < 0 ? "%d" : "%d and %d", one->a, one->b);

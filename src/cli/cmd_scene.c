@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/shared_options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,8 +104,7 @@ static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk
     SK_TRY(sk_scene_read_behaviour(sk_args_text(args, "behaviour"), &s->scene.behaviour, err));
     s->scene.hides = (int32_t)sk_args_int(args, "hides");
     s->scene.open_border = strcmp(sk_args_text(args, "border"), "open") == 0;
-    double frames = sk_args_real(args, "seconds") * s->scene.rate + 0.5;
-    s->frames = frames < 1.0 ? 1 : (int64_t)frames;
+    s->frames = (int64_t)fmax(sk_args_real(args, "seconds") * s->scene.rate + 0.5, 1);
     if (s->output && s->pictures == 0 && !sk_path_has_extension(s->output, ".mp4"))
         return sk_fail(err, SK_ERR_ARG,
                        "%s: a video's name ends in .mp4\nfor a folder of pictures add --pictures N",

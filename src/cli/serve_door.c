@@ -55,16 +55,25 @@ static void put_needs(sk_json *j, uint32_t needs)
     sk_json_close(j);
 }
 
+/* Whole numbers to their last digit: a browser refuses what lies behind. */
+static void put_bound(sk_json *j, const char *key, const sk_option *o, double bound)
+{
+    sk_json_key(j, key);
+    if (o->min == 0 && o->max == 0)
+        sk_json_null(j);
+    else if (o->kind == SK_OPTION_INT)
+        sk_json_int(j, (int64_t)bound);
+    else
+        sk_json_float(j, bound);
+}
+
 static void put_option(sk_json *j, const sk_option *o)
 {
-    const bool bounded = o->min != 0 || o->max != 0;
     sk_json_object(j);
     sk_json_key_strings(j, {"name", o->name}, {"kind", kind_name(o->kind)}, {"argument", o->argument},
                         {"default", o->fallback}, {"help", o->help});
-    sk_json_key(j, "min");
-    bounded ? sk_json_float(j, o->min) : sk_json_null(j);
-    sk_json_key(j, "max");
-    bounded ? sk_json_float(j, o->max) : sk_json_null(j);
+    put_bound(j, "min", o, o->min);
+    put_bound(j, "max", o, o->max);
     put_choices(j, o->choices);
     put_needs(j, o->needs);
     sk_json_key_bool(j, "repeat", o->repeat != 0);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -72,8 +73,8 @@ static double patience_ends(const live_reader *reader)
 /* No attempt goes on after the patience has ended; a short one is always made. */
 static double attempt_ends(const live_reader *reader, double most)
 {
-    double now = now_seconds(), end = patience_ends(reader);
-    return now + most < end ? now + most : end > now + LEAST_SECONDS ? end : now + LEAST_SECONDS;
+    const double now = now_seconds();
+    return fmin(now + most, fmax(patience_ends(reader), now + LEAST_SECONDS));
 }
 
 static sk_status open_stream(live_reader *reader, const char *transport, sk_error *err)
@@ -173,10 +174,10 @@ static bool may_try_again(live_reader *reader, double *pause)
     double now = now_seconds(), end = patience_ends(reader);
     if (is_stopped(reader) || now >= end)
         return false;
-    double until = now + *pause < end ? now + *pause : end;
+    const double until = fmin(now + *pause, end);
     while (now_seconds() < until && !is_stopped(reader))
         usleep(20000);
-    *pause = *pause * 2 < LONGEST_PAUSE ? *pause * 2 : LONGEST_PAUSE;
+    *pause = fmin(*pause * 2, LONGEST_PAUSE);
     return !is_stopped(reader);
 }
 

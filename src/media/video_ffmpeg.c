@@ -241,7 +241,6 @@ static sk_status video_seek(sk_reader *base, int64_t frame, sk_error *err)
     if (reader->base.info.once)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: is read once, and cannot be gone back in", reader->uri);
     reader->considered = frame;
-    reader->holds_frame = false;
     if (reader->aim >= 0 && frame >= reader->aim && (uint64_t)frame < reader->list.count &&
         !seek_is_worthwhile(reader))
         return walk(reader, err); /* on; of frames before its aim some are missing */

@@ -189,7 +189,7 @@ sk_status sk_catalogue_open(const char *folder, sk_catalogue **out, sk_error *er
         status = add_folder(c, folder, err);
     if (status == SK_OK)
         status = sk_text_status(&c->problems.lines, err);
-    if (status == SK_OK && c->count)
+    if (c->manifests)
         qsort(c->manifests, c->count, sizeof *c->manifests, by_model);
     return SK_HAND_OVER(status, c, out, sk_catalogue_close);
 }

@@ -87,7 +87,7 @@ static sk_status put_sequence(maker *m, const sk_msg_field *f, layout *at, int d
     const bool bounded = f->form == SK_MSG_BOUNDED_SEQUENCE;
     const uint32_t offset = place(at, sizeof(sk_dds_sequence), _Alignof(sk_dds_sequence));
     uint32_t ops[5] = {SK_DDS_OP_ADR | (uint32_t)(bounded ? SK_DDS_BSQ : SK_DDS_SEQ) << 16 | value << 8,
-                       offset, 0, 0, 0};
+                       offset}; /* then what there is room for: a bound, the element's size and its jump */
     uint32_t n = 2;
     if (f->kind == SK_MSG_BOUNDED_STRING)
         return sk_fail(m->err, SK_ERR_UNSUPPORTED, "sequences of bounded strings");

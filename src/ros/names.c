@@ -83,7 +83,7 @@ sk_status sk_ros_names_remap(sk_ros_names *names, const char *rule, sk_error *er
         return sk_fail(err, SK_ERR_ARG, "--remap %s: write FROM:=TO", rule);
     snprintf(from, sizeof from, "%.*s", (int)(to - rule), rule);
     to += 2;
-    char *name = strchr(from, ':');
+    char *name = strncmp(from, "rostopic://", 11) == 0 ? NULL : strchr(from, ':');
     if (name) {
         *name++ = '\0';
         if (strcmp(from, names->node) != 0)

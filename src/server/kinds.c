@@ -6,6 +6,7 @@
 #include "media/text_list.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -32,7 +33,7 @@ const char *sk_kind_of_file(const char *name)
 
 static bool holds(int folder, const char *name, const char *file)
 {
-    char path[600];
+    char path[PATH_MAX];
     struct stat kind;
     const int n = snprintf(path, sizeof path, "%s/%s", name, file);
     return n > 0 && (size_t)n < sizeof path && fstatat(folder, path, &kind, AT_SYMLINK_NOFOLLOW) == 0;

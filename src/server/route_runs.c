@@ -74,12 +74,13 @@ static void release(void *bytes)
 
 sk_status sk_serve_run_preview(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
 {
-    char *path = sk_runs_preview(server->runs, r->part[0]), *bytes = NULL;
+    char *path = NULL, *bytes = NULL;
     size_t length = 0;
-    if (!path)
-        return sk_fail(err, SK_ERR_NOT_FOUND, "there is no run %.24s", r->part[0]);
+    SK_TRY(sk_runs_preview(server->runs, r->part[0], &path, err));
     sk_status status = sk_file_read_own(path, PICTURE_MOST, &bytes, &length, err);
     sk_free(path);
+    if (status == SK_ERR_MEMORY)
+        return status;
     if (status != SK_OK)
         return sk_fail(err, SK_ERR_NOT_FOUND, "there is no picture of run %.24s yet", r->part[0]);
     reply->type = "image/jpeg";

@@ -26,7 +26,7 @@ void sk_runs_put_all(sk_runs *runs, sk_json *json);
 const char *sk_runs_program(const sk_runs *runs);
 /* The run that this process is; "" where it is none of ours. */
 void sk_runs_of_process(sk_runs *runs, int64_t pid, char id[24]);
-/* Path of a run's picture, ended by sk_free; null: no such run. */
-char *sk_runs_preview(sk_runs *runs, const char *id);
+/* Where a run's picture lies, or will; ended by sk_free. SK_ERR_NOT_FOUND: no such run. */
+sk_status sk_runs_preview(sk_runs *runs, const char *id, char **path, sk_error *err) SK_MUST_CHECK;
 
 #endif

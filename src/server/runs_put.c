@@ -169,10 +169,13 @@ void sk_runs_of_process(sk_runs *runs, int64_t pid, char id[24])
     pthread_mutex_unlock(&runs->lock);
 }
 
-char *sk_runs_preview(sk_runs *runs, const char *id)
+sk_status sk_runs_preview(sk_runs *runs, const char *id, char **path, sk_error *err)
 {
     pthread_mutex_lock(&runs->lock);
-    char *path = sk_runs_find(runs, id) ? sk_runs_path(runs, id, ".jpg") : NULL;
+    const bool known = sk_runs_find(runs, id);
     pthread_mutex_unlock(&runs->lock);
-    return path;
+    *path = known ? sk_runs_path(runs, id, ".jpg") : NULL;
+    if (!known)
+        return sk_fail(err, SK_ERR_NOT_FOUND, "there is no run %.24s", id);
+    return *path ? SK_OK : sk_fail_memory(err, strlen(id));
 }

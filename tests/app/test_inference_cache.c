@@ -6,8 +6,10 @@
 #include "support/test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,7 +127,10 @@ static void what_is_no_journal(void **state)
     snprintf(path, sizeof path, "%s", sk_inference_cache_path(c));
     sk_inference_cache_close(&c);
     assert_ok(sk_file_replace(path, "no journal, and longer than the head of one", 43, &err), &err);
+    sk_log_listener *listener = NULL;
+    assert_ok(sk_log_listen(SK_LOG_WARN, hear, NULL, &listener, &err), &err);
     c = open_it(video, "conf\t1\n", why); /* it is the cache's own: begun anew */
+    assert_non_null(strstr(heard, ".skj: what was kept is damaged, and is computed anew"));
     assert_non_null(c);
     append(c, 0);
     assert_int_equal(sk_inference_cache_count(c), 1);
@@ -135,8 +140,6 @@ static void what_is_no_journal(void **state)
     snprintf(lock, sizeof lock, "%.*s.lock", (int)(strlen(path) - strlen(".skj")), path);
     (void)unlink(path), (void)unlink(lock);
     assert_int_equal(mkdir(lock, 0777), 0);
-    sk_log_listener *listener = NULL;
-    assert_ok(sk_log_listen(SK_LOG_WARN, hear, NULL, &listener, &err), &err);
     c = open_it(video, "conf\t1\n", why);
     sk_log_unlisten(&listener);
     assert_null(c);
@@ -186,9 +189,68 @@ static void listed_and_removed(void **state)
     }
     sk_inference_cache_list_free(rows, count);
     sk_inference_cache_close(&c);
+    /* what is hidden, called otherwise, no journal or no file at all is not listed */
+    char path[4400];
+    static const char *const others[] = {".hidden.skj", "note.txt", "text.skj"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, others[i]);
+        assert_ok(sk_file_replace(path, "text that is longer than the head of a journal is", 49, &err), &err);
+    }
+    snprintf(path, sizeof path, "%s/folder.skj", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
     assert_ok(sk_inference_cache_list(folder, &rows, &count, &err), &err);
     assert_int_equal(count, 1);
     sk_inference_cache_list_free(rows, count);
+    assert_int_equal(sk_inference_cache_remove(path, &err), SK_ERR_IO);
+    assert_non_null(strstr(err.message, "folder.skj: cannot be removed: "));
+    snprintf(path, sizeof path, "%s/gone.skj", folder);
+    assert_ok(sk_inference_cache_remove(path, &err), &err); /* somebody else has just done it */
+    assert_false(sk_file_exists(path));
+}
+
+/* The disk is full: that is told once, and the run goes on. */
+static void when_the_disk_is_full(void **state)
+{
+    (void)state;
+    char why[512];
+    sk_error err = {0};
+    struct rlimit most;
+    sk_log_listener *listener = NULL;
+    snprintf(folder, sizeof folder, "%s/full", test_folder());
+    write_file(video, "full.mp4", "full");
+    sk_inference_cache *c = open_it(video, "conf\t1\n", why);
+    append(c, 0);
+    sk_inference_cache_flush(c);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &most), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_ok(sk_log_listen(SK_LOG_WARN, hear, NULL, &listener, &err), &err);
+    heard[0] = '\0';
+    const struct rlimit here = {.rlim_cur = (rlim_t)sk_file_size(sk_inference_cache_path(c)),
+                                .rlim_max = most.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &here), 0);
+    for (int64_t i = 1; i < 4; i++) {
+        append(c, i);
+        sk_inference_cache_flush(c);
+        assert_int_equal(strstr(heard, "what is found is no longer kept for another tracking: ") != NULL,
+                         i == 1);
+        heard[0] = '\0';
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &most), 0);
+    append(c, 4);
+    sk_inference_cache_finish(c); /* no more of it */
+    sk_inference_cache_close(&c);
+    sk_log_unlisten(&listener);
+    c = open_it(video, "conf\t1\n", why);
+    assert_false(sk_inference_cache_complete(c));
+    assert_in_range(sk_inference_cache_count(c), 1, 2);
+    sk_inference_cache_close(&c);
+    /* nobody's */
+    assert_true(sk_inference_cache_count(NULL) == 0 && !sk_inference_cache_complete(NULL) &&
+                !sk_inference_cache_path(NULL));
+    sk_inference_cache_append(NULL, NULL);
+    sk_inference_cache_flush(NULL);
+    sk_inference_cache_finish(NULL);
+    assert_ok(sk_inference_cache_replay(NULL, 0, visit, NULL, &err), &err);
 }
 
 /* Sixteen GiB are kept, and what was used last: of six caches of three, which are hollow, the one unused for longest goes. */
@@ -249,7 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_by_content),    cmocka_unit_test(a_torn_end_is_cut_off),
         cmocka_unit_test(what_is_no_journal), cmocka_unit_test(two_at_once),
-        cmocka_unit_test(listed_and_removed), cmocka_unit_test(old_ones_go),
-        cmocka_unit_test(what_is_not_kept)};
+        cmocka_unit_test(listed_and_removed), cmocka_unit_test(when_the_disk_is_full),
+        cmocka_unit_test(old_ones_go),        cmocka_unit_test(what_is_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,13 @@
 #include "support/test.h"
 
 #include "app/side_by_side.h"
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +17,27 @@
 /* Consumers in threads of their own are told the same as one after the other. */
 
 enum { FRAMES = 1000, TOYS = 3 };
+
+/* --- a system that has no more threads --- */
+
+static int threads_left = 1000;
+typedef int start_thread(pthread_t *thread, const pthread_attr_t *how, void *(*begin)(void *), void *context);
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                                                          void *(*begin)(void *), void *context)
+{
+    static start_thread *real;
+    if (threads_left <= 0)
+        return EAGAIN;
+    threads_left--;
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    return real(thread, how, begin, context);
+}
+
+/* --- those who are told --- */
 
 typedef struct toy {
     sk_consumer base;
@@ -145,11 +170,46 @@ static void survives_a_lack_of_memory(void **state)
     test_every_allocation(whole, NULL);
 }
 
+/* Who has no thread is told by the caller; who has its frames already, and who does not listen, is not told. */
+static void without_threads(void **state)
+{
+    (void)state;
+    toy one[TOYS], other[TOYS];
+    sk_error err = {0};
+    for (int left = 0; left < TOYS; left++) {
+        begin(one);
+        begin(other);
+        assert_ok(play(one, false, &err), &err);
+        threads_left = left;
+        assert_ok(play(other, true, &err), &err);
+        threads_left = 1000;
+        for (int i = 0; i < TOYS; i++)
+            assert_true(other[i].told == FRAMES && other[i].sum == one[i].sum);
+        /* it fails in the caller's place */
+        begin(other);
+        other[TOYS - 1].fails_at = FRAMES / 2;
+        threads_left = left;
+        assert_int_equal(play(other, true, &err), SK_ERR_IO);
+        threads_left = 1000;
+        assert_string_equal(err.message, "toy failed at 500");
+        assert_int_equal(other[TOYS - 1].told, FRAMES / 2);
+        begin(other);
+        other[0].base.has = FRAMES - 10;
+        other[1].base.needs = SK_NEEDS_PIXELS;
+        threads_left = left;
+        assert_ok(play(other, true, &err), &err);
+        threads_left = 1000;
+        if (sk_cpu_usable_cores() > 1)
+            assert_true(other[0].told == 10 && other[1].told == 0 && other[2].told == FRAMES);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_told_the_same_in_order),
         cmocka_unit_test(a_failure_of_one_is_told),
+        cmocka_unit_test(without_threads),
         cmocka_unit_test(survives_a_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

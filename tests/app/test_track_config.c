@@ -254,13 +254,78 @@ static void our_own_says_what_is_run(void **state)
     sk_text_free(&warnings);
 }
 
+/* What a file says that cannot be: refused, or told and left out. */
+static void words_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *frames, *classes,
+            *words; /* words: of the refusal; of a note where it begins with a colon */
+    } rows[] = {
+        {"\"yolo_target_classes\":[\"fly\"]", "", "", "yolo_target_classes is a list of classes' numbers"},
+        {"\"yolo_target_classes\":[3,-1]", "", "", "yolo_target_classes is a list of classes' numbers"},
+        {"\"yolo_target_classes\":[]", "", "", NULL},
+        {"\"yolo_target_classes\":[0]", "", "0", NULL},
+        {"\"start_frame\":0", "", "", NULL},
+        {"\"start_frame\":3,\"end_frame\":-1", "3:", "", NULL},
+        {"\"start_frame\":3,\"end_frame\":3", "3:4", "", NULL},
+        {"\"end_frame\":0", "0:1", "", NULL},
+        {"\"yolo_obb_mode\":\"sequential\",\"yolo_model_path\":\"config_boxes.pt\"", "", "",
+         ":model: yolo_obb_mode is sequential, and boxes are found in one step here: give --model\n"},
+        {"\"yolo_model_path\":\"config_boxes.pt\",\"enable_pose_extractor\":true,\"pose_model_type\":"
+         "\"vitpose\"",
+         "", "", ":model: poses of vitpose are not read here: give --model twice\n"},
+    };
+    char path[4300];
+    sk_error err = {0};
+    snprintf(path, sizeof path, "%s/config_boxes.pt", test_folder());
+    assert_ok(sk_file_replace(path, "x", 1, &err), &err);
+    snprintf(path, sizeof path, "%s/cannot.json", test_folder());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        sk_track_config_run run;
+        const bool noted = rows[i].words && rows[i].words[0] == ':';
+        snprintf(text, sizeof text, "{%s,%s}", rows[i].json, SOME);
+        assert_ok(sk_file_replace(path, text, strlen(text), &err), &err);
+        const sk_status status = sk_track_config_run_read(path, &run, &err);
+        assert_int_equal(status, rows[i].words && !noted ? SK_ERR_FORMAT : SK_OK);
+        if (status == SK_OK) {
+            assert_string_equal(run.frames, rows[i].frames);
+            assert_string_equal(run.classes, rows[i].classes);
+            assert_string_equal(sk_text_get(&run.notes), noted ? rows[i].words + 1 : "");
+        } else {
+            assert_non_null(strstr(err.message, rows[i].words));
+        }
+        sk_track_config_run_free(&run);
+    }
+    /* as many classes as there is room for, and one more */
+    for (int more = 0; more < 2; more++) {
+        char text[1024];
+        sk_track_config_run run;
+        size_t used =
+            (size_t)snprintf(text, sizeof text, "{%s,\"yolo_target_classes\":[10%s", SOME, more ? "0" : "");
+        for (int i = 0; i < 84;
+             i++) /* and 84 of two digits with a comma each: 254 or 255 letters with the first */
+            used += (size_t)snprintf(text + used, sizeof text - used, ",%d", 10 + i);
+        snprintf(text + used, sizeof text - used, "]}");
+        assert_ok(sk_file_replace(path, text, strlen(text), &err), &err);
+        assert_ok(sk_track_config_run_read(path, &run, &err), &err);
+        assert_int_equal(strlen(run.classes), 254 + more);
+        sk_track_config_run_free(&run);
+        snprintf(text + used - 2, sizeof text - used + 2, "%s]}", more ? "940" : "9400");
+        assert_ok(sk_file_replace(path, text, strlen(text), &err), &err);
+        assert_int_equal(sk_track_config_run_read(path, &run, &err), SK_ERR_LIMIT);
+        assert_non_null(strstr(err.message, "yolo_target_classes names too many classes"));
+        sk_track_config_run_free(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_used_key_has_its_effect),
-        cmocka_unit_test(what_has_no_counterpart_is_named),
-        cmocka_unit_test(our_own_says_what_is_run),
-        cmocka_unit_test(many_without_a_counterpart),
+        cmocka_unit_test(every_used_key_has_its_effect), cmocka_unit_test(what_has_no_counterpart_is_named),
+        cmocka_unit_test(our_own_says_what_is_run),      cmocka_unit_test(many_without_a_counterpart),
+        cmocka_unit_test(words_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

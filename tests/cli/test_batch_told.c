@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "support/yolo_writer.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@ static struct play {
     bool all, merges, despite, waits, looks, detach;
     int32_t slots;
     bool stopped, finishes, cancels;
+    unsigned keepers; /* bit n: there is keeper.n.claim */
     sk_status status;
 } play;
 
@@ -49,6 +51,11 @@ sk_status sk_batch_work_run(const sk_batch_work *work, sk_batch_worked *worked, 
     play.waits = work->waits;
     play.looks = work->changed != NULL;
     play.slots = work->slots;
+    for (int n = 1; n < 16; n++) {
+        char name[64], path[SK_BATCH_PATH];
+        snprintf(name, sizeof name, "keeper.%d.claim", n);
+        play.keepers |= sk_file_exists(sk_batch_path(work->batch, name, path)) ? 1u << n : 0;
+    }
     assert_false(work->interrupted(work->context));
     if (work->changed) {
         work->changed(work->context);
@@ -60,6 +67,8 @@ sk_status sk_batch_work_run(const sk_batch_work *work, sk_batch_worked *worked, 
         assert_ok(sk_batch_set_cancelled(work->batch, true, &err), &err);
     if (work->batch->pieces > 1)
         end_piece(work->batch, 1, SK_BATCH_LOST, "its machine is gone", work);
+    assert_ok(sk_batch_refresh(work->batch, &err),
+              &err); /* as those that work do: what was seen may be old */
     *worked = (sk_batch_worked){.stopped = play.stopped};
     return play.status == SK_OK ? SK_OK : sk_fail(problem, play.status, "the disk is full");
 }
@@ -152,14 +161,45 @@ static void how_it_ends(void **state)
     assert_false(sk_file_exists("full/.batch/keeper.1.claim"));
 }
 
+/* Whoever looks after a batch is the next in number, after those that are gone; they are left as they are. */
+static void keepers(void **state)
+{
+    (void)state;
+    play = (struct play){.finishes = true};
+    SAID_OK(&s, BATCH " -o held");
+    assert_int_equal(play.keepers, 1u << 1);
+    for (int n = 5; n > 0; n -= 3) { /* 5 and 2 */
+        fflush(NULL);
+        const pid_t child = fork();
+        if (child == 0) {
+            sk_claim claim;
+            char path[64];
+            snprintf(path, sizeof path, "held/.batch/keeper.%d.claim", n);
+            _exit(sk_claim_take(path, 0, &claim, NULL) == SK_OK ? 0 : 1);
+        }
+        int code = 0;
+        assert_int_equal(waitpid(child, &code, 0), child);
+        assert_int_equal(code, 0);
+    }
+    play = (struct play){.finishes = true};
+    SAID_OK(&s, BATCH " -o held");
+    assert_int_equal(play.keepers, 1u << 2 | 1u << 5 | 1u << 6);
+    assert_true(sk_file_exists("held/.batch/keeper.5.claim") &&
+                !sk_file_exists("held/.batch/keeper.6.claim"));
+    play = (struct play){0};
+    SAID_OK(&s, "batch work held --pieces 0"); /* others look after it */
+    assert_int_equal(play.keepers, 1u << 2 | 1u << 5);
+}
+
 static void some_pieces(void **state)
 {
     (void)state;
     static const struct {
         const char *words;
         int64_t count, pieces[3];
-    } cases[] = {{"0", 1, {0}},       {"2", 1, {2}},      {"0-1", 2, {0, 1}},      {"1-1", 1, {1}},
-                 {"1-99", 2, {1, 2}}, {"2,0", 2, {2, 0}}, {"0-1,2", 3, {0, 1, 2}}, {"1,", 1, {1}}};
+    } cases[] = {{"0", 1, {0}},           {"2", 1, {2}},       {"0-1", 2, {0, 1}},
+                 {"1-1", 1, {1}},         {"1-99", 2, {1, 2}}, {"2,0", 2, {2, 0}},
+                 {"0-1,2", 3, {0, 1, 2}}, {"1,", 1, {1}},      {"0-2,0-2", 3, {0, 1, 2}}};
     SAID_OK(&s, BATCH " --videos b.mp4 --videos c.mp4 -o three --prepare");
     assert_string_equal(s.out, "3\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -178,7 +218,9 @@ static void some_pieces(void **state)
     SAID_REFUSES(&s, SK_ERR_CANCELLED, "stopped; piece 0 is not done", "batch work three --pieces 0-2");
     SAID_REFUSES(&s, SK_ERR_ARG, "--pieces ,: numbers from 0 to 2: 3, 0-9, 0-9,12",
                  "batch work three --pieces ,");
-    SAID_REFUSES(&s, SK_ERR_ARG, "numbers from 0 to 2", "batch work three --pieces 3");
+    static const char *const wrong[] = {"3", "0,3", "0-1,3", "-1", "0,-1", "1-0", "0-", "0;1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        SAID_REFUSES(&s, SK_ERR_ARG, "numbers from 0 to 2", "batch work three --pieces=%s", wrong[i]);
     SAID_REFUSES(&s, SK_ERR_ARG, "which pieces?", "batch work three --submission 1"); /* no task of SLURM's */
     play = (struct play){.finishes = true};
     SAID_OK(&s, "batch work three --pieces 0");
@@ -199,6 +241,49 @@ static void some_pieces(void **state)
     SAID_REFUSES(&s, SK_ERR_IO, "/gone: the folder that the batch was begun in is not there",
                  "batch work moved --pieces 0");
     assert_int_equal(play.runs, 0);
+}
+
+/* A film of three frames in three parts, and what puts them together. */
+static void parts(void **state)
+{
+    (void)state;
+#ifndef SKITTER_HAVE_FFMPEG
+    skip();
+#endif
+    const yolo_fixture fixture = {.head = "Detect", .f32 = true, .imgsz = 32};
+    (void)yolo_save(&fixture, "m.pt");
+    SAID_OK(&s, "batch -m m.pt --videos %s --split 1 -o parts --prepare",
+            test_source("tests/fixtures/colours/bt709.mp4"));
+    assert_string_equal(s.out, "4\n");
+    play = (struct play){0};
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 0 is not done", "batch work parts --pieces 0");
+    said_has(s.err, "bt709.mp4 1:2: lost, attempt 1: its machine is gone\n");
+    sk_batch *b = NULL; /* somebody else does it: that is not done either */
+    sk_claim claim;
+    char path[SK_BATCH_PATH];
+    assert_ok(sk_batch_open("parts", &b, &err), &err);
+    assert_ok(sk_claim_take(sk_batch_file(b, 0, 1, "claim", path), 0, &claim, &err), &err);
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 0 is not done", "batch work parts --pieces 0");
+    SAID_OK(&s, "batch status parts");
+    said_has(s.out, "0 of 1 videos done (0 of 4 pieces), 1 running, 3 waiting\n");
+    sk_claim_close(&claim);
+    assert_int_equal(unlink(path), 0);
+    /* whoever does the last part makes the film of them: until then nothing is wrong */
+    SAID_OK(&s, "batch work parts --pieces 3");
+    assert_true(play.count == 1 && play.pieces[0] == 3);
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 2 is not done", "batch work parts --pieces 2-3");
+    play = (struct play){0};
+    SAID_REFUSES(&s, SK_ERR_IO, "1 of 1 videos are not done", "batch merge parts");
+    assert_true(play.runs == 1 && play.count == 1 && play.pieces[0] == 3 && play.despite);
+    /* with all of them done, a merge that nobody made is a piece that is not done */
+    for (int64_t i = 0; i < 3; i++) {
+        const sk_batch_done good = {.attempt = 1, .outcome = SK_BATCH_FINISHED, .frames = 1, .tracks = -1};
+        assert_ok(sk_batch_end_put(b, i, &good, true, &err), &err);
+    }
+    sk_batch_close(&b);
+    SAID_REFUSES(&s, SK_ERR_IO, "piece 3 is not done", "batch work parts --pieces 3");
+    SAID_OK(&s, "batch status parts");
+    said_has(s.out, "0 of 1 videos done (3 of 4 pieces), 0 running, 1 waiting\n");
 }
 
 /* --- looked at --- */
@@ -291,8 +376,9 @@ int main(void)
     unsetenv("SLURM_ARRAY_TASK_ID");
     setenv("SKITTER_CACHE_DIR", test_folder(), 1);
     setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_at_once), cmocka_unit_test(how_it_ends),
-                                       cmocka_unit_test(some_pieces), cmocka_unit_test(watched),
-                                       cmocka_unit_test(handed_over)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_many_at_once), cmocka_unit_test(how_it_ends), cmocka_unit_test(keepers),
+        cmocka_unit_test(some_pieces),      cmocka_unit_test(parts),       cmocka_unit_test(watched),
+        cmocka_unit_test(handed_over)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -436,6 +436,18 @@ static void many_moments(void **state)
         shown++;
     assert_int_equal(shown, 16);
     said_has(s.out, "\n16 moments that deserve a look:\n");
+    SAID_OK(&s, "correct jumps --undo 3"); /* just as many as are shown, and fewer */
+    said_has(s.out, "\n10 moments that deserve a look:\n");
+    SAID_OK(&s, "correct jumps --undo 1");
+    said_has(s.out, "\n8 moments that deserve a look:\n");
+    shown = 0;
+    for (const char *at = s.out; (at = strstr(at, "\nframe ")); at++)
+        shown++;
+    assert_int_equal(shown, 8);
+    SAID_OK(&s, "correct jumps --delete 1@1"); /* seen once: it has no speed */
+    char line[128];
+    snprintf(line, sizeof line, "\n%-8d %9d %9d %9d %6d %12.0f %10.1f  \n", 1, 0, 0, 1, 0, 0.0, 0.0);
+    said_has(s.out, line);
 }
 
 /* --- others --- */

@@ -514,6 +514,14 @@ static void configurations_give_way(void **state)
     CONFIG(own, "--detections d.csv", sk_args_count(filled, "model") == 0);
     CONFIG(own, "--conf 0.4", text_is(filled, "conf", "0.4") && sk_args_count(filled, "conf") == 1);
     CONFIG(own, "--frames 3", text_is(filled, "frames", "3"));
+    /* one source stands in another's place, and so does whatever finds */
+    static const char listed[] = "{\"run\": {\"video-list\": \"l.txt\", \"detections\": \"d.csv\"}}";
+    CONFIG(listed, "", text_is(filled, "video-list", "l.txt") && text_is(filled, "detections", "d.csv"));
+    CONFIG(listed, "w.mp4", !sk_args_given(filled, "video-list") && text_is(filled, "detections", "d.csv"));
+    CONFIG(listed, "-m m.pt", !sk_args_given(filled, "detections") && sk_args_given(filled, "video-list"));
+    CONFIG(listed, "--detector background", !sk_args_given(filled, "detections"));
+    CONFIG(listed, "--video-list k.txt", text_is(filled, "video-list", "k.txt"));
+    CONFIG(listed, "--detections e.csv", text_is(filled, "detections", "e.csv"));
     static const char background[] = "{\"run\": {\"source\": \"v.mp4\", \"detector\": \"background\"}}";
     CONFIG(background, "", text_is(filled, "detector", "background"));
     CONFIG(background, "-m m.pt", text_is(filled, "detector", "model"));

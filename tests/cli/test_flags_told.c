@@ -80,6 +80,7 @@ sk_status sk_speed_measure(const sk_speed_settings *settings, sk_speed_watch wat
     speed.runner.detector.runtime = kept(3, settings->runner.detector.runtime);
     speed.runner.detector.precision = kept(4, settings->runner.detector.precision);
     speed.runner.detector.engine_options = kept(5, settings->runner.detector.engine_options);
+    speed.runner.detector.provider = kept(6, settings->runner.detector.provider);
     assert_false(watch(context, 2, 3));
     *report = measured;
     return speed_status == SK_OK ? SK_OK : sk_fail(err, speed_status, "it was measured, and is wrong");
@@ -263,6 +264,28 @@ static void benches(void **state)
     REACHES("bench", "--no-frames --layers --raw-heads", !bench.frames && bench.layers && bench.cut_tail);
     REACHES("bench", "--no-winograd --imgsz 64x32",
             !bench.winograd && bench.height == 64 && bench.width == 32);
+    REACHES("bench", "--engine-option winograd=off --nms off",
+            bench.heads == SK_HEADS_ONE_TO_ONE && !bench.openvino_throughput);
+    assert_string_equal(bench.engine_options, "winograd=off");
+    assert_string_equal(bench.provider, "-");
+    /* what cannot be used here is replaced, and what was asked of it goes with it */
+    setenv("SKITTER_COMPUTE_RUNTIME", "onnx_rocm", 1);
+    said_run(&s, "bench %s", model);
+    assert_int_not_equal(s.status, SK_OK);
+    REACHES("bench", "--allow-fallback --execution-provider rocm", bench.n_runtimes == 1);
+    assert_string_equal(bench.runtimes[0], "cpu");
+    assert_string_equal(bench.provider, "-");
+    said_has(s.err, "skitter: warning: ");
+    said_has(s.err, "onnx_rocm");
+    REACHES("run", "--allow-fallback --execution-provider rocm", true);
+    assert_string_equal(speed.runner.detector.runtime, "cpu");
+    assert_string_equal(speed.runner.detector.provider, "-");
+    said_has(s.err, "onnx_rocm");
+    unsetenv("SKITTER_COMPUTE_RUNTIME");
+    REACHES("run", "--engine-option winograd=off --nms on --rect on", true);
+    assert_string_equal(speed.runner.detector.engine_options, "winograd=off");
+    assert_true(speed.runner.detector.heads == SK_HEADS_ONE_TO_MANY &&
+                speed.runner.detector.rect == SK_RECT_ON);
     REACHES("bench", "--precision f32 --json", bench.precision == SK_PRECISION_F32);
     assert_true(s.out[0] == '{' || s.out[0] == '[');
 }

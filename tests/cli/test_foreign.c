@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* People come with the words of the programs they know. Every row of the table is tried as they would type it. */
 
@@ -207,6 +208,35 @@ static void a_name_with_an_equals_sign_is_a_name(void **state)
     sk_error err = {0};
     assert_ok(sk_args_parse(sk_command_find("predict"), 3, argv, &args, &err), &err);
     sk_args_close(&args);
+    assert_int_equal(chdir(test_folder()), 0);
+    static const char *const pairs[] = {"conf=0.5", "source=x"}, *const none[] = {"=x", "co-nf=0.5", "conf",
+                                                                                  "a b=1"};
+    for (int i = 0; i < 2; i++)
+        assert_true(sk_foreign_is_pair(sk_command_find("predict"), pairs[i]));
+    for (int i = 0; i < 4; i++)
+        assert_false(sk_foreign_is_pair(sk_command_find("predict"), none[i]));
+    FILE *file = fopen("conf=0.5", "w"); /* a file that is called so */
+    assert_non_null(file);
+    fclose(file);
+    assert_false(sk_foreign_is_pair(sk_command_find("predict"), "conf=0.5"));
+}
+
+static void words_that_are_no_commands(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const char *near[] = {"predit"}, *far[] = {"zzzzzzzzzz"}, *file[] = {"film.of.flies"};
+    assert_int_equal(sk_cli_unknown_command("predit", 1, near, &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "there is no command 'predit'\ndid you mean 'skitter predict'?");
+    assert_int_equal(sk_cli_unknown_command("zzzzzzzzzz", 1, far, &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "there is no command 'zzzzzzzzzz'\n'skitter help' lists them");
+    FILE *made = fopen(file[0], "w");
+    assert_non_null(made);
+    fclose(made);
+    assert_int_equal(sk_cli_unknown_command(file[0], 1, file, &err), SK_ERR_ARG);
+    assert_string_equal(
+        err.message,
+        "'film.of.flies' is a file, not a command\n'skitter info film.of.flies' says what it holds");
 }
 
 int main(void)
@@ -215,7 +245,7 @@ int main(void)
         cmocka_unit_test(every_option_gets_its_word),           cmocka_unit_test(every_row_is_there_once),
         cmocka_unit_test(every_command_gets_its_word),          cmocka_unit_test(what_people_type),
         cmocka_unit_test(other_commands_ask_the_same_table),    cmocka_unit_test(ultralytics_command_lines),
-        cmocka_unit_test(a_name_with_an_equals_sign_is_a_name),
+        cmocka_unit_test(a_name_with_an_equals_sign_is_a_name), cmocka_unit_test(words_that_are_no_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

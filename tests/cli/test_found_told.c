@@ -3,6 +3,7 @@
 #include "said.h"
 
 #include "app/predict_many.h"
+#include "app/preview.h"
 #include "app/track.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -19,7 +20,9 @@ static struct play {
     int started;
     int32_t models;
     bool finds_otherwise, find_only, fell_back;
-    char runtime[32], requested[32], out[64];
+    char runtime[32], requested[32], out[64], provider[32], precision[32], options[64], preview[64];
+    bool throughput;
+    int32_t n_formats;
     size_t sources;
 } play;
 
@@ -40,10 +43,19 @@ sk_status sk_predict_many(const sk_predict_settings *settings, const sk_source_l
     play.find_only = settings->find_only;
     play.fell_back = settings->runtime_fell_back;
     play.sources = list->count;
+    play.throughput = settings->detector.openvino_throughput;
+    play.n_formats = settings->n_formats;
+    snprintf(play.provider, sizeof play.provider, "%s",
+             settings->detector.provider ? settings->detector.provider : "-");
+    snprintf(play.precision, sizeof play.precision, "%s", settings->detector.precision);
+    snprintf(play.options, sizeof play.options, "%s",
+             settings->detector.engine_options ? settings->detector.engine_options : "-");
+    snprintf(play.preview, sizeof play.preview, "%s", settings->preview ? settings->preview->path : "-");
     snprintf(play.runtime, sizeof play.runtime, "%s", settings->detector.runtime);
     snprintf(play.requested, sizeof play.requested, "%s", settings->runtime_requested);
     snprintf(play.out, sizeof play.out, "%s", settings->out ? settings->out : "-");
-    *(sk_track_figures *)(uintptr_t)sk_track_run_figures(settings->more->context) = play.figures;
+    if (settings->more) /* track's */
+        *(sk_track_figures *)(uintptr_t)sk_track_run_figures(settings->more->context) = play.figures;
     static sk_predict_item item;
     item = (sk_predict_item){.source = "film.mp4",
                              .out = "out",
@@ -56,6 +68,8 @@ sk_status sk_predict_many(const sk_predict_settings *settings, const sk_source_l
                                         .device = "a processor",
                                         .precision = "f32"}};
     watch->begin(watch->context, &item);
+    if (settings->preview)
+        settings->preview->made(settings->preview->context, 7);
     watch->end(watch->context, &item);
     *report = (sk_predict_many_report){.sources = 1, .done = 1, .frames = 10, .instances = 40};
     return SK_OK;
@@ -134,6 +148,103 @@ static void poses_that_are_none(void **state)
     }
 }
 
+static void runtimes(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"predict", "track"};
+    for (int i = 0; i < 2; i++) {
+        begin(40, 0);
+        SAID_OK(&s, "%s film.mp4 -m %s -o out --precision f32 --engine-option winograd=off --preview p.jpg",
+                commands[i], boxes);
+        assert_string_equal(play.provider, "-");
+        assert_string_equal(play.precision, "f32");
+        assert_string_equal(play.options, "winograd=off");
+        assert_string_equal(play.preview, "p.jpg");
+        assert_true(!play.throughput && !play.fell_back);
+        SAID_OK(&s, "%s film.mp4 other.mp4 -m %s -o out -r reference", commands[i], boxes);
+        assert_string_equal(play.runtime, "reference");
+        assert_string_equal(play.requested, "reference");
+        assert_string_equal(play.options, "-");
+        assert_string_equal(play.preview, "-");
+        assert_int_equal(play.sources, 2);
+        SAID_OK(&s, "%s film.mp4 -m %s -o -", commands[i], boxes); /* one format is for standard output */
+        assert_int_equal(play.n_formats, 1);
+        SAID_OK(&s, "%s film.mp4 -m %s -o - -f csv,jsonl", commands[i], boxes);
+        assert_int_equal(play.n_formats, 2);
+        /* what cannot be used here is replaced where that is allowed, and what was asked of it goes with it */
+        setenv("SKITTER_COMPUTE_RUNTIME", "onnx_rocm", 1);
+        play.started = 0;
+        said_run(&s, "%s film.mp4 -m %s -o out", commands[i], boxes);
+        assert_true(s.status != SK_OK && play.started == 0);
+        SAID_OK(&s, "%s film.mp4 -m %s -o out --allow-fallback --execution-provider rocm", commands[i],
+                boxes);
+        assert_true(play.fell_back);
+        assert_string_equal(play.runtime, "cpu");
+        assert_string_equal(play.requested, "onnx_rocm");
+        assert_string_equal(play.provider, "-");
+        said_has(s.err, "skitter: warning: ");
+        said_has(s.err, "onnx_rocm");
+        unsetenv("SKITTER_COMPUTE_RUNTIME");
+    }
+}
+
+/* Numbers of the tracker, and words that are none. */
+static void numbers(void **state)
+{
+    (void)state;
+    char name[80];
+    begin(40, 0);
+    for (int letters = 62; letters < 66; letters++) {
+        memset(name, 'n', sizeof name);
+        name[letters] = '\0';
+        SAID_REFUSES(&s, SK_ERR_ARG,
+                     letters < 64 ? "the tracker has no such setting; there are "
+                                  : "write it as NAME=NUMBER, such as gate=3",
+                     "track film.mp4 -m %s -o out --set %s=1", boxes, name);
+    }
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate: write it as NAME=NUMBER",
+                 "track film.mp4 -m %s -o out --set gate", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=: '' is no number",
+                 "track film.mp4 -m %s -o out --set gate=", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=3x: '3x' is no number",
+                 "track film.mp4 -m %s -o out --set gate=3x", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--set gate=-1: ", "track film.mp4 -m %s -o out --set gate=-1", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--cache and --no-cache cannot both be meant",
+                 "track film.mp4 -m %s -o out --cache c --no-cache", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--online is without the steps that --offline-steps chooses",
+                 "track film.mp4 -m %s -o out --online --offline-steps upstream", boxes);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--looks on needs pictures of the animals",
+                 "track --detections d.csv -o out --looks on");
+    assert_int_equal(play.started, 0);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --detections d.csv --looks on", poses);
+    SAID_OK(&s, "track film.mp4 -m %s -o out --set gate=3 --set gate=4", boxes);
+    assert_int_equal(play.started, 2);
+}
+
+static void events(void **state)
+{
+    (void)state;
+    static char all[8192];
+    static const char *const parts[] = {"{\"event\":\"begin\",\"source\":\"film.mp4\"",
+                                        "{\"event\":\"preview\",\"frame\":7", "10 of 20 animals have no pose",
+                                        "{\"event\":\"end\",\"status\":0,\"message\":null}\n"};
+    begin(20, 10);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    SAID_OK(&s, "track film.mp4 -m %s -m %s -o out --preview p.jpg --events %d", boxes, poses, fileno(file));
+    rewind(file);
+    all[fread(all, 1, sizeof all - 1, file)] = '\0';
+    fclose(file);
+    const char *at = all;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        at = strstr(at, parts[i]);
+        if (!at)
+            fail_msg("'%s' is not in its place in: %s", parts[i], all);
+    }
+    SAID_REFUSES(&s, SK_ERR_NOT_FOUND, "--preview no/p.jpg: there is no folder no",
+                 "predict film.mp4 -m %s -o out --preview no/p.jpg", boxes);
+}
+
 /* Where no model computes, no runtime is asked for, and none can be wrong. */
 static void runtimes_of_none(void **state)
 {
@@ -159,6 +270,7 @@ int main(void)
 {
     static const char detections[] = "frame,name,score,x1,y1,x2,y2\n0,fly,0.9,1,1,9,9\n1,fly,0.9,2,1,10,9\n";
     if (chdir(test_folder()) != 0 || sk_file_replace("film.mp4", "x", 1, &err) != SK_OK ||
+        sk_file_replace("other.mp4", "x", 1, &err) != SK_OK ||
         sk_file_replace("d.csv", detections, strlen(detections), &err) != SK_OK)
         return 1;
     unsetenv("SKITTER_PROGRAM");
@@ -170,6 +282,7 @@ int main(void)
     snprintf(boxes, sizeof boxes, "%s", yolo_save(&fixtures[0], "boxes.pt"));
     snprintf(poses, sizeof poses, "%s", yolo_save(&fixtures[1], "poses.pt"));
     const struct CMUnitTest tests[] = {cmocka_unit_test(who_finds), cmocka_unit_test(poses_that_are_none),
-                                       cmocka_unit_test(runtimes_of_none)};
+                                       cmocka_unit_test(runtimes),  cmocka_unit_test(events),
+                                       cmocka_unit_test(numbers),   cmocka_unit_test(runtimes_of_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

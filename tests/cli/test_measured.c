@@ -139,6 +139,31 @@ static void speeds(void **state)
     sk_text_free(&all);
 }
 
+/* Of outputs in so few bits that roundings alone explain what they lost it is told how many there are. */
+static void explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *precision;
+        double pcc, least; /* of the second output; the others are as good as is asked */
+        bool told;
+    } cases[] = {{"fp8", 0.9, 0.9, true},    {"fp8", 0.94, 0.9, false}, {"fp8", 0.96, 0.96, false},
+                 {"fp8", 0.95, 0.95, false}, {"f32", 0.9, 0.9, false},  {"f16", 0.9, 0.9, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_report();
+        put(r.precision, sizeof r.precision, cases[i].precision);
+        check(3, output(0, 0, 0.9999999, 0.95, 0.5), output(0, 1, cases[i].pcc, cases[i].least, 0.5),
+              output(0, 2, 0.9999999, 0.95, 0.5));
+        said_begin(&s);
+        sk_cli_print_speed(&r, true);
+        said_end(&s);
+        if (cases[i].told)
+            said_has(s.out, "  1 of 3 outputs below 0.95, which the roundings of fp8 explain: no more than ");
+        else
+            said_lacks(s.out, "outputs below");
+    }
+}
+
 static void put_bench(sk_bench_result *b, int k)
 {
     memset(b, 0, sizeof *b);
@@ -222,6 +247,7 @@ static void benches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(speeds), cmocka_unit_test(benches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(speeds), cmocka_unit_test(explained),
+                                       cmocka_unit_test(benches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,17 @@ static void parameters_are_listed(void **state)
         said_has(s.out, text);
     }
     assert_int_equal(kinds & 1 << SK_NODE_INTS, 1 << SK_NODE_INTS);
+    for (int32_t i = 0; sk_params_at(params, i, &p); i++) {
+        if (p.value.type != SK_NODE_INTS)
+            continue;
+        char text[256];
+        SAID_OK(&s, "node --list-params m.pt -p %s:=[0,2,5]", p.row.name);
+        snprintf(text, sizeof text, "%s: [0, 2, 5]  # ", p.row.name);
+        said_has(s.out, text);
+        SAID_OK(&s, "node --list-params m.pt -p %s:=[7]", p.row.name);
+        snprintf(text, sizeof text, "%s: [7]  # ", p.row.name);
+        said_has(s.out, text);
+    }
     sk_params_close(&params);
 }
 

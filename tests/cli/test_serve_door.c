@@ -49,6 +49,45 @@ static void test_every_option_is_told(void **state)
         }
         sk_config_close(&told);
     }
+    static const char *const kinds[] = {
+        [SK_OPTION_FLAG] = "flag",    [SK_OPTION_TEXT] = "text",     [SK_OPTION_INT] = "int",
+        [SK_OPTION_REAL] = "real",    [SK_OPTION_CHOICE] = "choice", [SK_OPTION_FILE] = "file",
+        [SK_OPTION_FOLDER] = "folder"};
+    for (const sk_command *const *command = sk_commands; *command; command++) {
+        sk_config *told = options_of((*command)->name);
+        for (const sk_option *o = (*command)->options; o && o->name; o++) {
+            const sk_config_value *one = option(told, o->name);
+            double least = 1e300, most = -1e300;
+            const bool bounded = o->min != 0 || o->max != 0;
+            char choices[512] = "";
+            assert_non_null(one);
+            assert_string_equal(sk_config_text(sk_config_get(one, "kind")), kinds[o->kind]);
+            assert_int_equal(sk_config_to_real(sk_config_get(one, "min"), &least), bounded);
+            assert_int_equal(sk_config_to_real(sk_config_get(one, "max"), &most), bounded);
+            if (bounded)
+                if (least != o->min || most != o->max)
+                    fail_msg("%s: %.17g %.17g, not %.17g %.17g", o->name, least, most, o->min, o->max);
+            const sk_config_value *list = sk_config_get(one, "choices");
+            for (size_t i = 0; i < sk_config_count(list); i++)
+                snprintf(choices + strlen(choices), sizeof choices - strlen(choices), "%s%s", i ? "|" : "",
+                         sk_config_text(sk_config_at(list, i)));
+            assert_string_equal(choices, o->choices ? o->choices : "");
+            char kind = sk_cli_serve_doors.kind((*command)->name, o->name);
+            assert_int_equal(kind, o->kind == SK_OPTION_FLAG     ? '-'
+                                   : o->kind == SK_OPTION_FILE   ? 'f'
+                                   : o->kind == SK_OPTION_FOLDER ? 'd'
+                                                                 : 'v');
+            const char *usual = sk_cli_serve_doors.fallback((*command)->name, o->name);
+            assert_true(usual == o->fallback);
+            if (o->also)
+                assert_int_equal(sk_cli_serve_doors.kind((*command)->name, o->also), 0);
+        }
+        sk_config_close(&told);
+    }
+    assert_int_equal(sk_cli_serve_doors.kind("nonsense", "conf"), 0);
+    assert_int_equal(sk_cli_serve_doors.kind("track", "nonsense"), 0);
+    assert_null(sk_cli_serve_doors.fallback("nonsense", "conf"));
+    assert_null(sk_cli_serve_doors.fallback("track", "nonsense"));
     sk_config *track = options_of("track");
     const sk_config_value *conf = option(track, "conf"), *tracker = option(track, "tracker");
     assert_string_equal(sk_config_text(sk_config_get(conf, "kind")), "real");

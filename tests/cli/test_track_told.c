@@ -208,6 +208,77 @@ static void several_backgrounds(void **state)
     ends_with(SK_ERR_CANCELLED, "interrupted after 11 frames; the same command goes on from there");
 }
 
+/* The events of a line, in order, each by its first words. */
+static const char *heard(const char *line)
+{
+    static char all[SAID_MOST];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    said_run(&s, "%s --events %d", line, fileno(file));
+    rewind(file);
+    all[fread(all, 1, sizeof all - 1, file)] = '\0';
+    fclose(file);
+    play.at = 0;
+    return all;
+}
+
+static void in_order(const char *all, const char *const *parts)
+{
+    const char *at = all;
+    for (; *parts; parts++) {
+        at = strstr(at, *parts);
+        if (!at)
+            fail_msg("'%s' is not in its place in: %s", *parts, all);
+        at += strlen(*parts);
+    }
+}
+
+/* What a program that started it hears: of every video, how it began, how far it is, how it ended. */
+static void events(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"{\"event\":\"begin\",\"source\":\"d.csv\"",
+                                      "\"out\":\"out\"",
+                                      "\"number\":0,\"count\":1}\n",
+                                      "{\"event\":\"progress\",\"frame\":1,\"total\":2,",
+                                      "{\"event\":\"result\",\"state\":\"finished\",\"out\":\"out\",",
+                                      "{\"event\":\"end\",\"status\":0,\"message\":null}\n",
+                                      NULL};
+    static const char *const three[] = {"\"begin\",\"source\":\"a.mp4\"",
+                                        "\"number\":0,\"count\":3}",
+                                        "\"progress\"",
+                                        "\"state\":\"finished\"",
+                                        "\"begin\",\"source\":\"b.mp4\"",
+                                        "\"number\":1,\"count\":3}",
+                                        "\"state\":\"incomplete\"",
+                                        "\"begin\",\"source\":\"c.mp4\"",
+                                        "\"number\":2,\"count\":3}",
+                                        "\"state\":\"stopped\"",
+                                        "\"end\",\"status\":",
+                                        NULL};
+    begin();
+    in_order(heard("track --detections d.csv -o out -q"), one);
+    play.figures.tracks = 0; /* a warning is heard, and one that is quiet, too */
+    static const char *const warned[] = {"\"begin\"", "40 animals were found, and none was followed",
+                                         "\"result\"", "\"end\"", NULL};
+    in_order(heard("track --detections d.csv -o out"), warned);
+    begin();
+    play.report[1].missing = 4;
+    play.report[2].stopped = true;
+    in_order(heard("track a.mp4 b.mp4 c.mp4 --detector background -o out -q"), three);
+    assert_int_equal(s.status, SK_ERR_CANCELLED);
+    begin();
+    play.status[0] = SK_ERR_FORMAT;
+    const char *all = heard("track a.mp4 --detector background -o out -q");
+    said_lacks(all, "\"result\"");
+    said_has(all, "\"message\":\"number 0 is broken\"}\n");
+    /* none is told where none is asked for, also after a run that asked */
+    begin();
+    said_run(&s, "track --detections d.csv -o out -q");
+    play.at = 0;
+    assert_int_equal(s.status, SK_OK);
+}
+
 int main(void)
 {
     static const char *const files[] = {"film.mp4", "a.mp4", "b.mp4", "c.mp4", "d.csv", "1.png", "2.png"};
@@ -220,6 +291,6 @@ int main(void)
     setenv("SKITTER_CACHE_DIR", test_folder(), 1);
     setenv("SKITTER_CONFIG_DIR", test_folder(), 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(detections), cmocka_unit_test(one_background),
-                                       cmocka_unit_test(several_backgrounds)};
+                                       cmocka_unit_test(several_backgrounds), cmocka_unit_test(events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

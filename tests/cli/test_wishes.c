@@ -245,6 +245,25 @@ static void nets(void **state)
     SAID_REFUSES(&s, SK_ERR_NOT_FOUND, "nowhere", "net m.pt -i in.npy -o nowhere/out.npy");
 }
 
+static void infos(void **state)
+{
+    (void)state;
+    SAID_OK(&s, "info m.pt");
+    said_has(s.out, "classes");
+    const size_t plain = strlen(s.out);
+    assert_true(plain > 1 && s.out[plain - 1] == '\n' && s.out[plain - 2] != '\n');
+    SAID_OK(&s, "info m.pt --layers");
+    assert_true(strlen(s.out) > 2 * plain);
+    said_has(s.out, "32x32");
+    said_lacks(s.out, "64x96");
+    SAID_OK(&s, "info m.pt --layers --imgsz 64x96");
+    said_has(s.out, "64x96");
+    SAID_OK(&s, "info m.pt --json");
+    assert_true(s.out[0] == '{' && strcmp(s.out + strlen(s.out) - 2, "}\n") == 0);
+    SAID_REFUSES(&s, SK_ERR_ARG, "--imgsz x: ", "info m.pt --imgsz x");
+    SAID_REFUSES(&s, SK_ERR_NOT_FOUND, "none.pt", "info none.pt");
+}
+
 /* The last: from then on Ctrl-C has been pressed. */
 static void interrupted(void **state)
 {
@@ -272,6 +291,7 @@ int main(void)
     const yolo_fixture fixture = {.head = "Detect", .f32 = true, .imgsz = 32};
     (void)yolo_save(&fixture, "m.pt");
     const struct CMUnitTest tests[] = {cmocka_unit_test(evals), cmocka_unit_test(copies),
-                                       cmocka_unit_test(nets), cmocka_unit_test(interrupted)};
+                                       cmocka_unit_test(nets), cmocka_unit_test(infos),
+                                       cmocka_unit_test(interrupted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

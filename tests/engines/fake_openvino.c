@@ -233,16 +233,14 @@ OV(void, ov_infer_request_free, (request * r))
 
 OV(int, ov_infer_request_set_input_tensor_by_index, (request * r, size_t index, const tensor *t))
 {
-    (void)index;
     r->input = t;
-    return answer();
+    return index == 0 ? answer() : -3;
 }
 
 OV(int, ov_infer_request_set_output_tensor_by_index, (request * r, size_t index, const tensor *t))
 {
-    (void)index;
     r->output = t;
-    return answer();
+    return index == 0 ? answer() : -3;
 }
 
 /* 4 x 4, sums of 3 x 3 with zeros around, and a half. */

@@ -21,18 +21,27 @@
 #define FAKE_DEVICE                                                                                          \
     10 /* computes one convolution, and copies inputs from the host when they are bound, as devices do */
 #define FAKE_LACKS 11 /* its CUDA provider's library needs cuBLAS of CUDA 12 */
+#define FAKE_OLDER 12 /* a device's, with entry points of their own for some providers, as libraries had */
 
 #if FAKE != FAKE_EMPTY
+#include "fake_ort_told.h"
+
 typedef void (*any_function)(void);
+
+/* Calls that may fail, so far; the one that does; things that were made and not released; and statuses. */
+int fake_ort_calls, fake_ort_fails_at, fake_ort_held, fake_ort_statuses;
 
 static void *refuse(void)
 {
     static int status;
+    fake_ort_statuses++;
     return &status;
 }
 
-/* Calls that may fail, so far; the one that does; things that were made and not released. */
-int fake_ort_calls, fake_ort_fails_at, fake_ort_held;
+static void end_status(void *status)
+{
+    fake_ort_statuses -= status != NULL;
+}
 
 static void *answer(void)
 {
@@ -66,8 +75,9 @@ static void *make_second(const void *a, const void **made) /* f(x, **out) */
 
 static const char *message(const void *status)
 {
+    const char *given = getenv("FAKE_ORT_SAYS");
     (void)status;
-    return "the fake does not want to";
+    return given ? given : "the fake does not want to";
 }
 
 static any_function table[300];
@@ -76,20 +86,6 @@ static any_function table[300];
 
 typedef void (*log_function)(void *, int, const char *, const char *, const char *, const char *);
 static log_function say;
-static const char *last = "CPU";
-
-static void note(const char *what, const char *const *keys, const char *const *values, size_t count)
-{
-    const char *path = getenv("FAKE_ORT_LOG");
-    FILE *file = path ? fopen(path, "a") : NULL;
-    if (!file)
-        return;
-    fprintf(file, "%s", what);
-    for (size_t i = 0; i < count; i++)
-        fprintf(file, " %s=%s", keys[i], values[i]);
-    fprintf(file, "\n");
-    fclose(file);
-}
 
 static void *keep_log(log_function fn, void *param, int severity, const char *name, const void **env)
 {
@@ -102,13 +98,22 @@ static void *keep_log(log_function fn, void *param, int severity, const char *na
     return NULL;
 }
 
+static void *end_list(char **names, int count)
+{
+    (void)names;
+    tell("ends a list of %d", count);
+    return answer();
+}
+
 static void *list(char ***names, int *count)
 {
     static char *all[] = {"TensorrtExecutionProvider", "CUDAExecutionProvider", "MIGraphXExecutionProvider",
-                          "ROCMExecutionProvider", "CPUExecutionProvider"};
-    *names = all;
-    *count = 5;
-    return NULL;
+                          "ROCMExecutionProvider",     "CPUExecutionProvider",  "OpenVINOExecutionProvider",
+                          "CoreMLExecutionProvider"};
+    void *answered = answer();
+    *names = answered ? NULL : all;
+    *count = FAKE == FAKE_OLDER ? 7 : 5;
+    return answered;
 }
 
 static void *make_first(const void **made)
@@ -178,6 +183,7 @@ static void *open_session(const void *env, const void *bytes, size_t length, con
     (void)options;
     if (FAKE == FAKE_CRASHES)
         abort();
+    tell("a session");
     while (FAKE == FAKE_HANGS)
         pause();
     snprintf(text, sizeof text, " Node(s) placed on [%s]. Number of nodes: 7", last);
@@ -187,8 +193,10 @@ static void *open_session(const void *env, const void *bytes, size_t length, con
         say(NULL, 0, "", "", "", "  Resize (up1)");
         say(NULL, 0, "", "", "", "  TopK (best)");
         say(NULL, 0, "", "", "", "  Resize (up2)");
-        say(NULL, 0, "", "", "", text);
-        say(NULL, 0, "", "", "", "  Conv (first)");
+        if (!getenv("FAKE_ORT_NOTHING_THERE")) {
+            say(NULL, 0, "", "", "", text);
+            say(NULL, 0, "", "", "", "  Conv (first)");
+        }
     }
     void *answered = made_by(answer());
     *made = answered ? NULL : &something;
@@ -212,8 +220,7 @@ static char host_memory, device_memory;
 
 static void *host_info(int allocator, int memory, const void **made)
 {
-    (void)allocator;
-    (void)memory;
+    tell("memory of the host %d %d", allocator, memory);
     void *answered = made_by(answer());
     *made = answered ? NULL : &host_memory;
     return answered;
@@ -221,9 +228,7 @@ static void *host_info(int allocator, int memory, const void **made)
 
 static void *device_info(const char *name, int allocator, int device, int memory, const void **made)
 {
-    (void)allocator;
-    (void)device;
-    (void)memory;
+    tell("memory of %s %d device %d %d", name, allocator, device, memory);
     void *answered = made_by(strcmp(name, "Cuda") == 0 ? answer() : refuse());
     *made = answered ? NULL : &device_memory;
     return answered;
@@ -232,9 +237,11 @@ static void *device_info(const char *name, int allocator, int device, int memory
 static void *wrap(const void *info, void *data, size_t bytes, const int64_t *dims, size_t rank, int type,
                   value **made)
 {
-    (void)dims;
-    (void)rank;
-    (void)type;
+    char text[128] = "";
+    for (size_t i = 0, used = 0; i < rank && i < 8; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, " %lld", (long long)dims[i]);
+    tell("value on the %s of %zu bytes type %d:%s", info == &device_memory ? "device" : "host", bytes, type,
+         text);
     void *answered = made_by(answer());
     *made = answered ? NULL : calloc(1, sizeof **made);
     if (*made)
@@ -270,12 +277,18 @@ static void end_binding(binding *b)
     free(b);
 }
 
+/* On a device, as the provider that was asked for last does? */
+static int computes_apart(void)
+{
+    return strcmp(last, "CPU") != 0 && strncmp(last, "OpenVINO", 8) != 0 && strncmp(last, "CoreML", 6) != 0;
+}
+
 static void *bind_in(binding *b, const char *name, const value *v)
 {
-    (void)name;
+    tell("binds input %s", name);
     drop_copy(b);
     b->input = *v;
-    if (!v->on_device) {
+    if (!v->on_device && computes_apart()) {
         b->input.data = malloc(v->bytes);
         memcpy(b->input.data, v->data, v->bytes);
         b->owned = 1;
@@ -285,7 +298,7 @@ static void *bind_in(binding *b, const char *name, const value *v)
 
 static void *bind_out(binding *b, const char *name, const value *v)
 {
-    (void)name;
+    tell("binds output %s", name);
     b->output = *v;
     return answer();
 }
@@ -294,7 +307,7 @@ static void *bind_out(binding *b, const char *name, const value *v)
 static void *convolve(void *session, const void *options, binding *b)
 {
     (void)session;
-    (void)options;
+    tell("runs with%s options", options ? "" : "out");
     if (b->input.bytes != 16 * sizeof(float) || b->output.bytes != 16 * sizeof(float))
         return refuse();
     for (int i = 0; i < 16; i++) {
@@ -311,6 +324,7 @@ static void *lack(void *options, const void *cuda)
 {
     (void)options;
     (void)cuda;
+    tell("CUDA, which lacks a library");
     say(NULL, 3, "", "", "",
         "Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open "
         "shared "
@@ -326,16 +340,28 @@ static const void *get_api(uint32_t version)
         table[i] = (any_function)succeed;
     if (FAKE != FAKE_HOLES) {
         table[2] = (any_function)message;
+        table[93] = (any_function)end_status;
         table[134] = (any_function)make_second;
     }
     if (FAKE >= FAKE_PROVIDES) {
         table[4] = (any_function)keep_log;
         table[8] = (any_function)open_session;
     }
-    if (FAKE == FAKE_DEVICE) {
-        static const int releases[] = {94, 95, 97, 100, 174, 208};
-        for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
-            table[releases[i]] = (any_function)release;
+    if (FAKE == FAKE_DEVICE || FAKE == FAKE_OLDER) {
+        table[22] = (any_function)set_severity;
+        table[23] = (any_function)set_optimisation;
+        table[24] = (any_function)set_threads;
+        table[25] = (any_function)set_threads_between;
+        table[94] = (any_function)end_memory;
+        table[95] = (any_function)end_session;
+        table[97] = (any_function)end_run_options;
+        table[100] = (any_function)end_options;
+        table[126] = (any_function)end_list;
+        table[130] = (any_function)set_config;
+        table[165] = (any_function)set_run_config;
+        table[174] = (any_function)end_tensorrt_options;
+        table[208] = (any_function)end_cuda_options;
+        table[275] = (any_function)append_openvino;
         table[10] = (any_function)make_first;
         table[39] = (any_function)make_first;
         table[49] = (any_function)wrap;
@@ -348,7 +374,7 @@ static const void *get_api(uint32_t version)
         table[136] = (any_function)bind_in;
         table[137] = (any_function)bind_out;
     }
-    if (FAKE == FAKE_PROVIDES || FAKE == FAKE_DEVICE || FAKE == FAKE_LACKS) {
+    if (FAKE == FAKE_PROVIDES || FAKE == FAKE_DEVICE || FAKE == FAKE_LACKS || FAKE == FAKE_OLDER) {
         table[125] = (any_function)list;
         table[170] = (any_function)append_tensorrt;
         table[171] = (any_function)make_first;
@@ -368,7 +394,8 @@ static const void *get_api(uint32_t version)
 
 static const char *get_version(void)
 {
-    return FAKE == FAKE_OLD ? "1.4.0" : "1.25.0";
+    const char *given = getenv("FAKE_ORT_VERSION");
+    return given ? given : FAKE == FAKE_OLD ? "1.4.0" : "1.25.0";
 }
 
 struct base {

@@ -220,6 +220,61 @@ static void winograd_of_several_images(void **state)
             net_end(&n);
         }
 }
+/* --- in bf16 --- */
+
+/* What stands between two convolutions decides whether the first one's result is kept in bf16. */
+static sk_value between(net *n, sk_value x, int which, int *channels)
+{
+    const int64_t halves[] = {32, 112};
+    const int hw[] = {2, 3};
+    sk_value half[2];
+    if (which <= 7) { /* slices, from none to seven */
+        for (int i = 0; i < which; i++)
+            x = sk_b_slice(&n->b, x, 1, 0, *channels -= 16);
+        return x;
+    }
+    switch (which) {
+    case 8:
+        sk_b_split(&n->b, x, 1, halves, 2, half);
+        *channels = 112;
+        return half[1];
+    case 9: *channels *= 2; return sk_b_concat(&n->b, (sk_value[]){x, x}, 2, 1);
+    case 10: return sk_b_upsample_nearest(&n->b, x, 2.0f);
+    case 11: return net_resize(n, x, SK_RESIZE_LINEAR, SK_COORDS_HALF_PIXEL, SK_ROUND_FLOOR, 2, 2);
+    case 12: return sk_b_max_pool(&n->b, x, 2, 2, 0, "half");
+    case 13: return sk_b_max_pool(&n->b, x, 3, 1, 1, "pool");
+    case 14: return sk_b_unary(&n->b, SK_UNARY_TANH, x);
+    case 15: return sk_b_mul(&n->b, x, sk_b_f32(&n->b, 2.0f));
+    case 16: return net_conv(n, x, 144, 144, (win){.kernel = {3, 3}, .pad = {1, 1, 1, 1}, .groups = 144});
+    case 17: return sk_b_reduce(&n->b, SK_REDUCE_MEAN, x, hw, 2, true);
+    default: /* a sum: the other part is a convolution's, too */
+        return sk_b_add(
+            &n->b, net_conv(n, net_conv(n, x, 144, 144, net_square(1, 0)), 144, 144, net_square(1, 0)), x);
+    }
+}
+
+static void what_is_kept_in_bf16(void **state)
+{
+    (void)state;
+    const uint32_t flags = SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI | SK_CPU_AVX512BF16;
+    const bool here = (sk_cpu_detected_flags() & flags) == flags;
+    for (int which = 0; which < 19; which++)
+        for (int last = 0; last < (which == 0 || which == 9 ? 3 : 1); last++) {
+            net n = net_begin();
+            int channels = 144;
+            sk_value x = net_conv(&n, net_in(&n, 1, 3, 6, 18), 3, 32, net_square(1, SK_UNARY_RELU));
+            x = net_conv(&n, x, 32, 144, net_square(1, SK_UNARY_RELU));
+            x = between(&n, x, which, &channels);
+            const win by = last == 2   ? (win){.kernel = {3, 3}, .pad = {1, 1, 1, 1}, .groups = 2}
+                           : last == 1 ? net_square(3, 0)
+                                       : net_square(1, 0);
+            net_out(&n, net_conv(&n, x, channels, 16, by));
+            net_check(&n, "between", (plan_how){.flags = bf16, .precision = SK_PRECISION_BF16, .threads = 2},
+                      here ? 0.06 : -1);
+            net_end(&n);
+        }
+    recorded_check("tests/fixtures/engines/cpu_plan_bf16.txt");
+}
 #endif
 
 int main(void)
@@ -232,6 +287,7 @@ int main(void)
 #if defined(__x86_64__)
         cmocka_unit_test(halving_and_what_looks_like_it),
         cmocka_unit_test(winograd_of_several_images),
+        cmocka_unit_test(what_is_kept_in_bf16),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include "base/cpu.h"
 #include "engines/engine.h"
 
+#include <time.h>
+
 static sk_session_settings settings_of(int threads, int slots)
 {
     sk_session_settings s = sk_session_defaults();
@@ -242,6 +244,20 @@ static void tiny_numbers_are_zero(void **state)
 }
 #endif
 
+/* One thread's steps are measured in its own processor's time, which stands still while it sleeps; several threads' by the clock. */
+static void clocks_of_profiles(void **state)
+{
+    (void)state;
+    const struct timespec pause = {.tv_nsec = 60000000};
+    for (int threads = 1; threads <= 3; threads++) {
+        const cpu_plan plan = {.threads = threads};
+        const int64_t before = cpu_profile_clock(&plan);
+        nanosleep(&pause, NULL);
+        const int64_t passed = cpu_profile_clock(&plan) - before;
+        assert_true(threads == 1 ? passed >= 0 && passed < 50000000 : passed >= 60000000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +268,7 @@ int main(void)
 
         cmocka_unit_test(it_measures_steps),
         cmocka_unit_test(it_refuses),
+        cmocka_unit_test(clocks_of_profiles),
         cmocka_unit_test(it_gets_over_a_failure)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

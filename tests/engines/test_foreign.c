@@ -110,6 +110,36 @@ static void models_and_their_ends(void **state)
     sk_graph_close(&g);
 }
 
+/* Bytes are whole numbers: a graph in eight bits with an exponent is none of theirs, and one in f32 neither. */
+static void bytes_are_whole_numbers(void **state)
+{
+    (void)state;
+    static const sk_dtype types[] = {SK_DTYPE_U8, SK_DTYPE_I8, SK_DTYPE_F8};
+    for (int i = 0; i < 3; i++) {
+        sk_error err = {0};
+        sk_graph *plain = NULL, *g = NULL;
+        sk_builder b;
+        const sk_shape shape = sk_shape_of(1, 4), one = {.rank = 0};
+        const uint8_t zero = 0;
+        assert_ok(sk_graph_open(&plain, &err), &err);
+        sk_builder_init(&b, plain);
+        sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &shape), s = sk_b_f32(&b, 0.1f),
+                 z = sk_b_constant(&b, "z", types[i], &one, &zero);
+        sk_value q = sk_b_node(&b, SK_OP_QUANTIZE, NULL, (sk_value[]){x, s, z}, 3, "q");
+        sk_b_output(&b, sk_b_node(&b, SK_OP_DEQUANTIZE, NULL, (sk_value[]){q, s, z}, 3, "dq"), "y");
+        assert_ok(b.status, &b.error);
+        assert_ok(sk_graph_specialise(plain, &shape, 1, &g, &err), &err);
+        sk_graph_close(&plain);
+        for (int p = SK_PRECISION_AUTO; p <= SK_PRECISION_I8; p++) {
+            sk_session_settings settings = sk_session_defaults();
+            settings.precision = (sk_precision)p;
+            const bool can = p == SK_PRECISION_F32 || (p == SK_PRECISION_I8 && types[i] != SK_DTYPE_F8);
+            assert_int_equal(sk_foreign_supports("A", g, &settings, &err), can ? SK_OK : SK_ERR_UNSUPPORTED);
+        }
+        sk_graph_close(&g);
+    }
+}
+
 static void buffers(void **state)
 {
     (void)state;
@@ -329,7 +359,8 @@ static void likeness(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(models_and_their_ends), cmocka_unit_test(buffers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(models_and_their_ends),
+                                       cmocka_unit_test(bytes_are_whole_numbers), cmocka_unit_test(buffers),
                                        cmocka_unit_test(runtimes_are_tried), cmocka_unit_test(likeness)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

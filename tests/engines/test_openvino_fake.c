@@ -143,6 +143,27 @@ static void probes(const void *context)
     }
 }
 
+/* What has worked is not tried again in this process; what has not is. */
+static void tried_once(const void *context)
+{
+    (void)context;
+    sk_error err = {0};
+    sk_engine_probe probe = {0};
+    take_library();
+    *fails_at = 4;
+    assert_ok(sk_engine_find("openvino")->probe(&probe, &err), &err);
+    assert_true(!probe.available && probe.n_devices == 0 && probe.devices[0].precisions == 0);
+    assert_non_null(strstr(probe.detail, "as it was told to"));
+    *fails_at = 0;
+    for (int i = 0; i < 2; i++) {
+        *calls = 0;
+        assert_ok(sk_engine_find("openvino")->probe(&probe, &err), &err);
+        assert_true(probe.available && probe.n_devices == 1);
+        assert_true(i == 0 ? *calls > 10 : *calls == 2); /* what devices can is asked anew */
+        assert_non_null(strstr(probe.devices[0].name, ", OpenVINO 2031.4.0"));
+    }
+}
+
 static void fail_in_turn(const void *options)
 {
     sk_error err = {0};
@@ -185,6 +206,7 @@ static void halves_where_there_are_some(void **state)
     (void)state;
     summed_apart(halves, NULL, "halves");
     summed_apart(probes, NULL, "probes");
+    summed_apart(tried_once, NULL, "tried once");
 }
 
 static void every_call_may_fail(void **state)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/ort/ort_api.h"
 #include "engines/ort/ort_explain.h"
+#include "support/recorded.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -131,12 +133,56 @@ static void names_in_messages(void **state)
     }
 }
 
+/* The library's own words in ours. */
+
+static const char *said;
+static int ended;
+
+static const char *words_of(const ort_status *status)
+{
+    assert_non_null(status);
+    return said;
+}
+
+static void end_it(ort_status *status)
+{
+    assert_non_null(status);
+    ended++;
+}
+
+static void its_words(void **state)
+{
+    (void)state;
+    static char lengthy[700] = "CUDNN failure 7: ";
+    memset(lengthy + strlen(lengthy), 'x', 600);
+    static const char *const all[] = {
+        "just so",
+        "a.cc:12 f() CUDA failure 2: out of memory ; GPU=0 ; hostname=h ; expr=cudaMalloc(p); more",
+        "a.cc CUBLAS failure 13: bad thing",
+        "CUFFT failure 5: x; expr=a",
+        "CUDA failure 209: no kernel image is available ; GPU=0 ; expr=launch();",
+        lengthy,
+        NULL,
+    };
+    ort_api api = {.get_error_message = words_of, .release_status = end_it};
+    snprintf(api.version, sizeof api.version, "1.2");
+    int status = 0;
+    sk_error err = {0};
+    assert_int_equal(ort_check(&api, NULL, "running", &err), SK_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        said = all[i];
+        assert_int_equal(ort_check(&api, (ort_status *)(void *)&status, "running", &err), SK_ERR_RUNTIME);
+        recorded_say("%s", err.message);
+        assert_int_equal(ended, i + 1);
+    }
+    recorded_check("tests/fixtures/engines/ort_words.txt");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(libraries_by_their_names),
-        cmocka_unit_test(other_versions),
-        cmocka_unit_test(what_one_word_says),
+        cmocka_unit_test(libraries_by_their_names), cmocka_unit_test(other_versions),
+        cmocka_unit_test(what_one_word_says),       cmocka_unit_test(its_words),
         cmocka_unit_test(names_in_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

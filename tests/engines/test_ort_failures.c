@@ -18,7 +18,8 @@ static void fail_in_turn(const void *context)
     summed_library(NULL, "fake_cuda", RTLD_NOW | RTLD_GLOBAL);
     void *library = summed_library("SKITTER_ONNXRUNTIME", "fake_ort_device", RTLD_NOW);
     int *calls = dlsym(library, "fake_ort_calls"), *fails_at = dlsym(library, "fake_ort_fails_at"),
-        *held = dlsym(library, "fake_ort_held"), forgiven = 0;
+        *held = dlsym(library, "fake_ort_held"), *statuses = dlsym(library, "fake_ort_statuses"),
+        forgiven = 0;
     assert_ok(summed_use(w->engine, &settings, g, NULL, &err), &err); /* what it keeps is kept */
     const int before = *held;
     *calls = 0;
@@ -35,8 +36,9 @@ static void fail_in_turn(const void *context)
             forgiven++;
         else if (!strstr(err.message, "the fake does not want to"))
             fail_msg("%s %s: call %d of %d: %d %s", w->engine, w->options, n, all, (int)status, err.message);
-        if (*held != before)
-            fail_msg("%s %s: call %d of %d leaves %d behind", w->engine, w->options, n, all, *held - before);
+        if (*held != before || *statuses != 0)
+            fail_msg("%s %s: call %d of %d leaves %d and %d behind", w->engine, w->options, n, all,
+                     *held - before, *statuses);
     }
     if (forgiven != w->forgiven)
         fail_msg("%s %s: %d were forgiven", w->engine, w->options, forgiven);

@@ -133,6 +133,25 @@ static void exif_does_not_go_on_in_the_next_block(void **state)
     }
 }
 
+/* Bytes that no marker begins are passed over, whatever they look like. */
+static void rubbish_is_no_block(void **state)
+{
+    (void)state;
+    static const unsigned char rubbish[] =
+        "\0\xE1\0\x22"
+        "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+    sk_error err = {0};
+    sk_slot slot = {0};
+    int32_t width = 0, height = 0;
+    jpeg_with(rubbish, 4 + 32);
+    const sk_picture_task task = {.path = "p", .format = SK_PIXEL_GRAY, .data = file, .length = count};
+    assert_ok(sk_picture_decode_bytes(&task, &slot, &err), &err);
+    assert_int_equal(slot.frame.width, 24);
+    assert_ok(sk_picture_size(saved("rubbish.jpg"), &width, &height, &err), &err);
+    assert_int_equal(width, 24);
+    sk_slot_free(&slot);
+}
+
 /* --- cut at every place --- */
 
 static void tiff_of(int width, int height, int bits, bool tiled, bool big_endian)
@@ -333,11 +352,9 @@ static void pages_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exif_ends_where_it_ends),
-        cmocka_unit_test(exif_does_not_go_on_in_the_next_block),
-        cmocka_unit_test(nothing_is_read_behind_the_end),
-        cmocka_unit_test(tiles_of_every_size),
-        cmocka_unit_test(nothing_is_painted_beside_the_page),
+        cmocka_unit_test(exif_ends_where_it_ends), cmocka_unit_test(exif_does_not_go_on_in_the_next_block),
+        cmocka_unit_test(rubbish_is_no_block),     cmocka_unit_test(nothing_is_read_behind_the_end),
+        cmocka_unit_test(tiles_of_every_size),     cmocka_unit_test(nothing_is_painted_beside_the_page),
         cmocka_unit_test(pages_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,8 @@ static void packets_say_where_decoding_begins(void **state)
         {H264(HEAD(four), .key = {0, 0, 0, 9, 0x06, 7, 0, 0, 0, 2, 0x65, 7}, .key_bytes = 12),
          false}, /* beyond the end */
         {H264(HEAD(four), .key = {0, 0, 0, 9}, .key_bytes = 4), false},
+        {H264(HEAD(four), .key = IDR4, .key_bytes = 4), false}, /* a length, and nothing behind it */
+        {H264(HEAD(four), .key = IDR4, .key_bytes = 5), true},
         /* … of two bytes */
         {H264(HEAD(two), .key = {0, 2, 0x06, 7, 0, 3, 0x65, 7, 7}, .key_bytes = 9), true},
         {H264(HEAD(two), .key = {0, 2, 0x06, 7, 0, 3, 0x41, 7, 7}, .key_bytes = 9), false},

@@ -50,10 +50,16 @@ static void remappings_are_compared_as_whole_names(void **state)
     assert_ok(sk_ros_names_remap(&names, "~/detections:=/found", &err), &err);
     assert_ok(sk_ros_names_remap(&names, "other:~/keypoints:=/not_mine", &err), &err);
     assert_ok(sk_ros_names_remap(&names, "eye:~/tracks:=/mine", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "rostopic:///depth:=/far", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "eye:rostopic://sharp:=/near", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "ear:rostopic://loud:=/near", &err), &err);
     expect(&names, "/camera/image_raw", "/left/cam");
     expect(&names, "~/detections", "/found");
     expect(&names, "~/keypoints", "/left/eye/keypoints");
     expect(&names, "~/tracks", "/mine");
+    expect(&names, "/depth", "/far");
+    expect(&names, "sharp", "/near");
+    expect(&names, "loud", "/left/loud");
 }
 
 static void what_ros_would_not_take_is_refused(void **state)

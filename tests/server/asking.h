@@ -127,4 +127,15 @@ static inline int get(const char *target, char **text)
     return ask((asking){.method = "GET", .target = target}, text);
 }
 
+/* Asks, and finds this part in the answer. */
+static inline void must_answer(const char *method, const char *target, const char *body, int code,
+                               const char *part)
+{
+    char *text = NULL;
+    const int got = ask((asking){.method = method, .target = target, .body = body}, &text);
+    if (got != code || !strstr(text, part))
+        fail_msg("%s %s %s: %d %s", method, target, body ? body : "", got, text);
+    sk_free(text);
+}
+
 #endif

@@ -36,6 +36,8 @@ static inline sk_status serve(void *context, sk_error *err)
     sk_status status = asked->views ? SK_OK : sk_views_open(&asked->views, err);
     if (status == SK_OK && !asked->pictures)
         status = sk_pictures_open(&asked->pictures, err);
+    if (status == SK_OK && !asked->events)
+        status = sk_events_open(&asked->events, err);
     if (status == SK_OK)
         status = sk_request_target(&r, w->target, err);
     if (status == SK_OK) {
@@ -64,6 +66,7 @@ static inline sk_status serve(void *context, sk_error *err)
     sk_reply_free(&reply);
     sk_views_close(&asked->views);
     sk_pictures_close(&asked->pictures);
+    sk_events_close(&asked->events);
     return status;
 }
 

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people choose: names of one letter are names, videos and pictures say how long and how large they are, and the demo is drawn
- * where it can be. */
+/* What people choose: names of one letter are names, and videos and pictures say how long and how large they are. */
 #include "server/asking.h"
 
 #include "media/video_sink.h"
-
-static void must_answer(const char *method, const char *target, const char *body, int code, const char *part)
-{
-    char *text = NULL;
-    const int got = ask((asking){.method = method, .target = target, .body = body}, &text);
-    if (got != code || !strstr(text, part))
-        fail_msg("%s %s %s: %d %s", method, target, body ? body : "", got, text);
-    sk_free(text);
-}
 
 static void names_of_one_letter(void **state)
 {
@@ -73,6 +63,40 @@ static void ways_that_end(void **state)
     must_answer("GET", target, NULL, 200, "\"entries\":[]");
 }
 
+/* A run is a run however deep it lies. */
+static void deep_folders(void **state)
+{
+    (void)state;
+    char path[2048], part[201], target[2100];
+    memset(part, 'd', 200);
+    part[200] = '\0';
+    snprintf(path, sizeof path, "%s", place("top"));
+    for (int i = 0; i < 4; i++) {
+        const size_t n = strlen(path);
+        snprintf(path + n, sizeof path - n, "/%s", part);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    snprintf(target, sizeof target, "/api/v1/probe?path=%s", path);
+    must_answer("GET", target, NULL, 200, "\"kind\":\"folder\"}");
+    strcat(path, "/run.json");
+    sk_error err = {0};
+    assert_ok(sk_file_replace(path, "{}", 2, &err), &err);
+    must_answer("GET", target, NULL, 200, "\"kind\":\"run\"}");
+}
+
+/* The tracker has settings of its own; predict has none of these. */
+static void settings_of_commands(void **state)
+{
+    (void)state;
+    must_answer("GET", "/api/v1/settings?command=predict", NULL, 200, "],\"set\":[]}");
+    must_answer("GET", "/api/v1/settings?command=predict", NULL, 200,
+                "{\"command\":\"predict\",\"options\":[{");
+    must_answer("GET", "/api/v1/settings?command=track", NULL, 200, "],\"set\":[{\"name\":\"animals\",");
+    must_answer("GET", "/api/v1/settings?command=track", NULL, 200,
+                "\"kind\":\"int\",\"default\":0,\"min\":0,");
+    must_answer("GET", "/api/v1/settings?command=track", NULL, 200, "\"kind\":\"real\",");
+}
+
 #ifdef SKITTER_HAVE_FFMPEG
 static void paint(const char *name, int width, int height)
 {
@@ -92,7 +116,9 @@ static void how_long_and_how_large(void **state)
     paint("top/walk/1.png", 64, 48);
     paint("top/walk/2.png", 64, 48);
     paint("top/walk/3.png", 64, 48);
-    must_answer("GET", "/api/v1/probe?path=walk", NULL, 200, "\"kind\":\"images\",\"video\":{\"frames\":3,");
+    must_answer(
+        "GET", "/api/v1/probe?path=walk", NULL, 200,
+        "\"kind\":\"images\",\"video\":{\"frames\":3,\"width\":0,\"height\":0,\"fps\":0,\"seconds\":null,");
     must_answer("GET", "/api/v1/probe?path=walk/1.png", NULL, 200,
                 "\"kind\":\"image\",\"video\":{\"frames\":1,");
     if (!getenv("SKITTER_TEST_BINARY"))
@@ -105,55 +131,23 @@ static void how_long_and_how_large(void **state)
         "GET", "/api/v1/probe?path=scene.mp4", NULL, 200,
         "\"kind\":\"video\",\"video\":{\"frames\":15,\"width\":160,\"height\":120,\"fps\":30,\"seconds\":0.5,"
         "\"exact\":false,\"decoder\":");
-}
-
-/* What is in the way of its video is said, and no half of it stays; then it is drawn. */
-static void the_demo(void **state)
-{
-    (void)state;
-    mkdir(place("top/skitter-demo-page"), 0700);
-    mkdir(place("top/skitter-demo-page/scene.mp4"), 0700);
-    must_answer("POST", "/api/v1/demo", "{}", 500,
-                "/top/skitter-demo-page/scene.mp4 cannot be written: Is a directory");
-    assert_false(sk_file_exists(place("top/skitter-demo-page/.scene.mp4")));
-    assert_int_equal(rmdir(place("top/skitter-demo-page/scene.mp4")), 0);
-    put("top/skitter-demo-page/scene.mp4", "drawn before"); /* … is not drawn again */
-    must_answer("POST", "/api/v1/demo", "{}", 200, "/top/skitter-demo-page\",\"animals\":");
-    char *text = NULL;
-    size_t bytes = 0;
-    sk_error err = {0};
-    assert_ok(sk_file_read(place("top/skitter-demo-page/scene.mp4"), 1 << 20, &text, &bytes, &err), &err);
-    assert_string_equal(text, "drawn before");
-    sk_free(text);
-    for (int32_t i = 0; i < asked->roots.count; i++)
-        asked->roots.items[i].writable = false;
-    must_answer("POST", "/api/v1/demo", "{}", 422,
-                "no folder may be written, and the demo's video needs one");
-    must_answer("POST", "/api/v1/runs",
-                "{\"command\":\"track\",\"settings\":{\"source\":[\"walk\"],\"model\":[\"m\"]}}", 400,
-                "\"no folder may be written\"");
-    asked->roots.items[0].writable = true;
+    snprintf(line, sizeof line,
+             "cd '%s' && '%s' scene -o slow.mp4 --seconds 3 --fps 1 --size 160x120 --animals 2 -q",
+             place("top"), getenv("SKITTER_TEST_BINARY"));
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    must_answer("GET", "/api/v1/probe?path=slow.mp4", NULL, 200,
+                "{\"frames\":3,\"width\":160,\"height\":120,\"fps\":1,\"seconds\":3,");
 }
 #endif
-
-static int open_with_models(void **state)
-{
-    sk_error err = {0};
-    setenv("SKITTER_MODELS", test_source("share/models"), 1);
-    open_asked(state);
-    assert_ok(sk_roots_add(&asked->roots, test_source("share/models"), false, &err), &err);
-    return 0;
-}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_one_letter),
-        cmocka_unit_test(ways_that_end),
+        cmocka_unit_test(names_of_one_letter),    cmocka_unit_test(ways_that_end),
+        cmocka_unit_test(deep_folders),           cmocka_unit_test(settings_of_commands),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(how_long_and_how_large),
-        cmocka_unit_test(the_demo),
 #endif
     };
-    return cmocka_run_group_tests(tests, open_with_models, close_asked);
+    return cmocka_run_group_tests(tests, open_asked, close_asked);
 }

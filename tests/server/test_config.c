@@ -263,12 +263,38 @@ static void test_what_is_written(void **state)
     sk_free(text);
 }
 
+/* Numbers of the tracker that are none are not written; names have as many letters as any of ours. */
+static void test_sets_that_are_none(void **state)
+{
+    (void)state;
+    char *text = NULL, settings[512];
+    size_t bytes = 0;
+    sk_error err = {0};
+    snprintf(
+        settings, sizeof settings,
+        "{\"source\":[\"0\"],\"detector\":\"background\",\"set\":[\"nosign\",\"%s=1\",\"%si=2\",\"gate=3\","
+        "\"x=\",\"-\"]}",
+        LONG_NAME, LONG_NAME);
+    assert_int_equal(save("top/sets.json", settings, false, &text), 200);
+    sk_free(text);
+    assert_ok(sk_file_read(place("top/sets.json"), 1 << 20, &text, &bytes, &err), &err);
+    assert_string_equal(text,
+                        "{\n  \"" LONG_NAME
+                        "\": 1,\n  \"gate\": 3,\n  \"x\": \"\",\n  \"run\": {\n    \"source\": [\n      "
+                        "\"0\"\n    ],\n    \"detector\": \"background\"\n  }\n}\n");
+    sk_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_hydra_suite), cmocka_unit_test(test_saved_and_read_again),
-        cmocka_unit_test(test_no_way_out),     cmocka_unit_test(test_what_a_file_says),
-        cmocka_unit_test(test_notes),          cmocka_unit_test(test_what_is_written),
+        cmocka_unit_test(test_of_hydra_suite),
+        cmocka_unit_test(test_saved_and_read_again),
+        cmocka_unit_test(test_no_way_out),
+        cmocka_unit_test(test_what_a_file_says),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_what_is_written),
+        cmocka_unit_test(test_sets_that_are_none),
     };
     return cmocka_run_group_tests(tests, open_asked, close_asked);
 }

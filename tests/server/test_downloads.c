@@ -147,6 +147,25 @@ static void test_folders(void **state)
     assert_int_equal(unlink(place("top/run/plots")), 0);
 }
 
+/* Where nothing can be written, nothing is made, and it is said. */
+static void test_no_room_for_what_is_made(void **state)
+{
+    (void)state;
+    char away[1100], *text = NULL;
+    snprintf(away, sizeof away, "%s.away", asked->state);
+    assert_int_equal(mkdir(place("top/run/plots"), 0700), 0);
+    assert_int_equal(rename(asked->state, away), 0);
+    assert_int_equal(get(to("/download", "&format=mot"), &text), 500);
+    assert_non_null(strstr(text, "\"no folder for the file could be made in "));
+    sk_free(text);
+    assert_int_equal(get(to("/download", "&format=plots"), &text), 500);
+    assert_non_null(strstr(text, "\"no file for the archive could be made in "));
+    sk_free(text);
+    assert_int_equal(rename(away, asked->state), 0);
+    assert_int_equal(get(to("/download", "&format=plots"), NULL), 200); /* one that is empty */
+    assert_int_equal(rmdir(place("top/run/plots")), 0);
+}
+
 /* Most are made with corrections, which is when the run's own files do not do. */
 static int open_corrected(void **state)
 {
@@ -170,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_kinds_of_downloads),
         cmocka_unit_test(test_downloads_of_what_was_found),
         cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_no_room_for_what_is_made),
     };
     return cmocka_run_group_tests(tests, open_corrected, close_viewed);
 }

@@ -337,6 +337,16 @@ static void a_still_background(void **state)
     assert_string_equal(sk_config_text_or(sk_config_root(json), "error.message", ""),
                         "the video has no frame 12");
     sk_config_close(&json);
+    static const char *const wrong[] = {",\"set\":{\"nonsense\":1}",
+                                        ",\"set\":{\"background_least_area\":20,\"nonsense\":1}",
+                                        ",\"set\":{\"background_least_area\":\"x\"}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(find_still(0, wrong[i], &json), 400);
+        assert_non_null(strstr(sk_config_text_or(sk_config_root(json), "error.message", ""),
+                               i < 2 ? "\"set\": nonsense is no number of the tracker"
+                                     : "\"set\": background_least_area is no number of the tracker"));
+        sk_config_close(&json);
+    }
     assert_int_equal(find_still(0, ",\"set\":{\"background_least_area\":-1}", &json), 400);
     sk_config_close(&json);
 }

@@ -17,8 +17,19 @@ static int open_alone(void **state)
     sk_error err = {0};
     char *png = NULL;
     size_t length = 0;
+    mkdir(place("state"), 0700);
+    put("state/runs.json", "{\"last_id\": 9, \"runs\": [{\"id\": \"3\", \"command\": \"track\", \"state\": "
+                           "\"failed\", \"message\": \"why\", \"words\": [\"a\", \"b\"]},{\"id\": \"4\", "
+                           "\"command\": \"track\", \"state\": \"done\"}]}");
+    put("state/3.jpg", "a picture");
+    setenv("SKITTER_MODELS", test_source("share/models"), 1);
     open_asked(state);
     let_the_keeper_go(asked->runs);
+    assert_ok(sk_roots_add(&asked->roots, test_source("share/models"), false, &err), &err);
+    mkdir(place("top/linked"), 0700);
+    mkdir(place("top/skitter-demo-page"), 0700);
+    put("top/skitter-demo-page/scene.mp4", "drawn before");
+    assert_int_equal(symlink("../pictures/p.png", place("top/linked/l.png")), 0);
     mkdir(place("top/sub"), 0700);
     mkdir(place("top/pictures"), 0700);
     put("top/a.mp4", "x");
@@ -31,7 +42,6 @@ static int open_alone(void **state)
         "{\"file_path\":\"a.mp4\",\"yolo_obb_direct_model_path\":\"boxes.pt\",\"max_targets\":3,\"fps\":30,"
         "\"reference_body_size\":9,\"start_frame\":2,\"end_frame\":9,\"yolo_target_classes\":[1,2],\"roi_"
         "shapes\":[{\"type\":\"circle\",\"params\":[50,60,40],\"mode\":\"include\"}]}");
-    put("7.jpg", "x");
     assert_ok(sk_file_read(test_source("tests/fixtures/grey_64x48.png"), 1 << 20, &png, &length, &err), &err);
     assert_ok(sk_file_replace(place("top/pictures/p.png"), png, length, &err), &err);
     sk_free(png);
@@ -59,9 +69,88 @@ static void requests(void **state)
                  "\"set\":{\"gate\":3.5},\"online\":true,\"out\":\"sub/new\",\"config\":\"theirs.json\"}}"},
         {.method = "GET", .target = "/api/v1/probe?path=sub"},
         {.method = "POST", .target = "/api/v1/recent", .body = "{\"path\":\"a.mp4\"}", .other = true},
-        {.method = "GET", .target = "/api/v1/recent", .other = true}};
+        {.method = "GET", .target = "/api/v1/recent", .other = true},
+        {.method = "POST",
+         .target = "/api/v1/command",
+         .body = "{\"command\":\"track\",\"settings\":{\"source\":\"linked\",\"model\":\"boxes.pt\"}}"},
+        {.method = "GET", .target = "/api/v1/runtimes?pipelines=yolo_pose"},
+        {.method = "GET", .target = "/api/v1/doctor"},
+        {.method = "GET", .target = "/api/v1/troubleshooting", .other = true},
+        {.method = "POST", .target = "/api/v1/runtime/reset", .body = "{\"pipelines\":\"yolo_pose\"}"},
+        {.method = "GET", .target = "/api/v1/runs/3"},
+        {.method = "GET", .target = "/api/v1/runs/3/preview.jpg"},
+#ifdef SKITTER_HAVE_FFMPEG
+        {.method = "GET", .target = "/api/v1/frame?source=pictures/p.png"},
+        {.method = "GET", .target = "/api/v1/frame?source=linked&topic=t", .other = true},
+        {.method = "GET", .target = "/api/v1/probe?path=pictures/p.png"},
+        {.method = "GET", .target = "/api/v1/probe?path=pictures", .other = true},
+        {.method = "POST", .target = "/api/v1/demo", .body = "{}"},
+#endif
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         starve(&cases[i]);
+}
+
+/* What a run shows: its last picture, as it is; none yet; or one that is none. */
+static void pictures_of_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *part;
+        int code;
+    } cases[] = {{"3", "a picture", 200},
+                 {"4", "\"message\":\"there is no picture of run 4 yet\"", 404},
+                 {"5", "\"message\":\"there is no run 5\"", 404}};
+    for (int link = 0; link < 2; link++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            char id[24];
+            sk_reply reply;
+            sk_error err = {0};
+            snprintf(id, sizeof id, "%s", cases[i].id);
+            const sk_request r = {.method = SK_METHOD_GET, .part = {id}};
+            sk_reply_init(&reply);
+            const sk_status status = sk_serve_run_preview(asked, &r, &reply, &err);
+            assert_int_equal(status, cases[i].code == 200 ? SK_OK : SK_ERR_NOT_FOUND);
+            if (status == SK_OK) {
+                assert_string_equal(reply.type, "image/jpeg");
+                assert_int_equal(sk_blob_bytes(reply.blob), strlen(cases[i].part));
+                assert_memory_equal(sk_blob_data(reply.blob), cases[i].part, strlen(cases[i].part));
+            } else {
+                sk_reply_error(&reply, &err);
+                assert_non_null(strstr(sk_text_get(&reply.text), cases[i].part));
+            }
+            sk_reply_free(&reply);
+            if (!link && i == 0) /* a link in its place is not followed */
+                assert_int_equal(symlink(place("state/3.jpg"), place("state/4.jpg")), 0);
+        }
+    assert_int_equal(unlink(place("state/4.jpg")), 0);
+}
+
+/* Not even a sentence: the code says it. */
+static void no_words_left(void **state)
+{
+    (void)state;
+    static const char words[] = "{\"error\":{\"message\":\"out of memory\",\"hint\":null}}\n";
+    const sk_error err = {.code = SK_ERR_NOT_FOUND, .message = "nowhere\nlook again"};
+    sk_reply reply;
+    sk_reply_init(&reply);
+    sk_memory_fail_nth(1);
+    sk_reply_error(&reply, &err);
+    sk_memory_fail_nth(0);
+    assert_int_equal(reply.code, 404);
+    assert_string_equal(reply.type, "application/json");
+    assert_int_equal(reply.n_bytes, sizeof words - 1);
+    assert_memory_equal(reply.bytes, words, sizeof words - 1);
+    assert_int_equal(reply.text.length, 0);
+    for (int i = 0; i < 9; i++) { /* as many headers as there is room for */
+        char value[8];
+        snprintf(value, sizeof value, "%d", i);
+        sk_reply_header_add(&reply, "X", value);
+    }
+    assert_int_equal(reply.n_headers, SK_REPLY_HEADERS);
+    assert_string_equal(reply.headers[SK_REPLY_HEADERS - 1].value, "5");
+    sk_reply_free(&reply);
+    assert_int_equal(reply.file, -1);
 }
 
 /* --- things that are made and ended --- */
@@ -221,7 +310,8 @@ static void runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(requests), cmocka_unit_test(objects),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(requests), cmocka_unit_test(pictures_of_runs),
+                                       cmocka_unit_test(no_words_left), cmocka_unit_test(objects),
                                        cmocka_unit_test(runs)};
     return cmocka_run_group_tests(tests, open_alone, close_asked);
 }

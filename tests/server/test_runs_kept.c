@@ -94,14 +94,16 @@ static void forgotten_runs_leave_no_files(void **state)
     put("33.log", "");
     sk_runs *runs = open_runs(NULL);
     assert_int_equal(runs->last_id, 40);
-    char *preview = sk_runs_preview(runs, "3");
+    char *preview = NULL;
+    assert_ok(sk_runs_preview(runs, "3", &preview, &err), &err);
     assert_string_equal(preview, at("3.jpg"));
     sk_free(preview);
     assert_ok(sk_runs_remove(runs, "3", &err), &err);
     for (int i = 0; i < 3; i++)
         assert_false(sk_file_exists(at(own[i])));
     assert_true(sk_file_exists(at("33.log")));
-    assert_null(sk_runs_preview(runs, "3"));
+    assert_int_equal(sk_runs_preview(runs, "3", &preview, &err), SK_ERR_NOT_FOUND);
+    assert_null(preview);
     assert_string_equal(told_of(runs, "3"), "");
     assert_true(told_of(runs, "2")[0] && told_of(runs, "33")[0]);
     assert_int_equal(sk_runs_remove(runs, "3", &err), SK_ERR_NOT_FOUND);

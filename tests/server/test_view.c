@@ -197,6 +197,39 @@ static void test_views_are_waited_for(void **state)
     sk_views_leave(asked->views, NULL); /* one that was never entered */
 }
 
+static void must_be_readable(const char *folder, bool readable)
+{
+    char at[256], *text = NULL;
+    snprintf(at, sizeof at, "/api/v1/view?folder=%s", folder);
+    assert_int_equal(get(at, &text), 200);
+    if ((strstr(text, "\"readable\":true") != NULL) != readable)
+        fail_msg("%s: %s", folder, text);
+    sk_free(text);
+    snprintf(at, sizeof at, "/api/v1/view/frame.jpg?folder=%s&n=3", folder);
+    assert_int_equal(get(at, NULL) == 200, readable);
+}
+
+/* A video is looked for from the first folder on, then beside the run; one that was named in full is where it was. */
+static void test_where_the_video_lies(void **state)
+{
+    (void)state;
+    char line[8192];
+    snprintf(
+        line, sizeof line,
+        "cd '%s' && mkdir deep && cp -r run deep/run && '%s' track \"$PWD/scene.mp4\" --detections truth.csv "
+        "-o deep/full --animals 3 --no-report -q",
+        place("top"), getenv("SKITTER_TEST_BINARY"));
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    must_be_readable("run", true);
+    must_be_readable("deep/run", true);
+    must_be_readable("deep/full", true);
+    assert_int_equal(rename(place("top/scene.mp4"), place("top/deep/scene.mp4")), 0);
+    must_be_readable("deep/run", true);
+    must_be_readable("run", false);
+    must_be_readable("deep/full", false);
+    assert_int_equal(rename(place("top/deep/scene.mp4"), place("top/scene.mp4")), 0);
+}
+
 /* A run that names a video outside: its frames are not shown. */
 static void test_the_video(void **state)
 {
@@ -245,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_corrections_from_elsewhere),
         cmocka_unit_test(test_many_runs),
         cmocka_unit_test(test_views_are_waited_for),
+        cmocka_unit_test(test_where_the_video_lies),
         cmocka_unit_test(test_the_video),
         cmocka_unit_test(test_no_run),
     };

@@ -333,7 +333,7 @@ static void side_by_side(const uint8_t *rows, int32_t row, uint8_t *out, int32_t
             memcpy(out + 3 * i, &pixel, sizeof pixel);
         }
     }
-    for (int32_t i = channels == 3 && width > 0 ? width - 1 : 0; i < width; i++)
+    for (int32_t i = channels == 3 ? width - 1 : 0; i < width; i++)
         for (int32_t k = 0; k < channels; k++)
             out[i * channels + k] = rows[k * row + i];
 }

@@ -50,12 +50,12 @@ static sk_status add_copy(cpu_plan *plan, sk_value from, sk_value to, int32_t bl
 
 bool cpu_all_low(const cpu_plan *plan, const sk_node *node)
 {
-    if (plan->low == CPU_LOW_NONE || node->n_in < 1)
+    if (plan->low == CPU_LOW_NONE)
         return false;
     const cpu_value *first = &plan->values[cpu_low(plan, node->in[0])];
     for (int32_t i = 0; i < node->n_in; i++) {
-        const cpu_value *v = node->in[i] == SK_VALUE_NONE ? NULL : &plan->values[cpu_low(plan, node->in[i])];
-        if (!v || v->map < 0 || v->scale != first->scale || v->zero != first->zero)
+        const cpu_value *v = &plan->values[cpu_low(plan, node->in[i])];
+        if (v->map < 0 || v->scale != first->scale || v->zero != first->zero)
             return false;
     }
     return true;

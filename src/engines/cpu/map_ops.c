@@ -140,7 +140,7 @@ static bool is_global(const cpu_plan *plan, const sk_node *node)
     int a = node->a.reduce.axes[0], b = node->a.reduce.axes[1];
     a += a < 0 ? 4 : 0;
     b += b < 0 ? 4 : 0;
-    return a + b == 5 && a * b == 6;
+    return a + b == 5; /* 2 and 3: no other two of four */
 }
 
 /* --- resize --- */
@@ -191,10 +191,8 @@ static void resize_axis(const sk_node *node, int64_t in, int64_t out, double sca
 
 static bool can_resize(const cpu_plan *plan, const sk_node *node)
 {
-    const sk_shape *in = cpu_shape(plan, node->in[0]), *out = cpu_shape(plan, node->out[0]);
     return (node->a.resize.mode == SK_RESIZE_NEAREST || node->a.resize.mode == SK_RESIZE_LINEAR) &&
-           !node->a.resize.antialias && cpu_can_block(plan, node->in[0]) &&
-           cpu_can_block(plan, node->out[0]) && in->dim[0] == out->dim[0] && in->dim[1] == out->dim[1];
+           !node->a.resize.antialias && cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]);
 }
 
 static bool is_doubling(const int32_t *index, int64_t in, int64_t out)

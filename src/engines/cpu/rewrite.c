@@ -16,8 +16,7 @@ bool cpu_is_doubling(const sk_graph *g, const sk_node *node)
     if (node->op != SK_OP_RESIZE || node->a.resize.mode != SK_RESIZE_NEAREST)
         return false;
     const sk_shape *x = &g->values[node->in[0]].shape, *y = &g->values[node->out[0]].shape;
-    if (x->rank != 4 || y->rank != 4 || x->dim[0] != y->dim[0] || x->dim[1] != y->dim[1] ||
-        y->dim[2] != 2 * x->dim[2] || y->dim[3] != 2 * x->dim[3] ||
+    if (y->dim[2] != 2 * x->dim[2] || y->dim[3] != 2 * x->dim[3] ||
         g->values[node->in[0]].dtype != SK_DTYPE_F32)
         return false;
     /* floor(i / 2) for every i: only these two of the roundings give it */
@@ -36,7 +35,7 @@ static bool is_pointwise(const sk_graph *g, const sk_node *node)
     const sk_window *w = &node->a.conv.window;
     return node->op == SK_OP_CONV && node->a.conv.groups == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
            w->stride[0] == 1 && w->stride[1] == 1 && w->pad[0] == 0 && w->pad[1] == 0 && w->pad[2] == 0 &&
-           w->pad[3] == 0 && w->same == 0 && (node->n_in < 4 || node->in[3] == SK_VALUE_NONE) &&
+           w->pad[3] == 0 && (node->n_in < 4 || node->in[3] == SK_VALUE_NONE) &&
            sk_value_is_constant(g, node->in[1]) && g->values[node->in[1]].dtype == SK_DTYPE_F32 &&
            sk_act_f32_known(node->a.conv.act.kind);
 }
@@ -111,9 +110,7 @@ sk_status cpu_rewrite(cpu_plan *plan, sk_error *err)
         if (!is_pointwise(g, conv) || uses[conv->in[0]] != 1)
             continue;
         const sk_node *join = producer(g, conv->in[0]);
-        if (!join || join->op != SK_OP_CONCAT || join->n_in != 2 ||
-            (join->a.axis != 1 && join->a.axis != -3) || join->in[0] == join->in[1] ||
-            g->values[join->in[0]].shape.rank != 4)
+        if (!join || join->op != SK_OP_CONCAT || join->n_in != 2 || (join->a.axis != 1 && join->a.axis != -3))
             continue;
         for (int32_t k = 0; k < 2; k++) {
             const sk_node *up = producer(g, join->in[k]);
