@@ -188,10 +188,11 @@ static void put_choices(sk_maker *m, const char *choices)
 {
     sk_make_list(m, "choices");
     for (const char *at = choices; at;) {
-        char word[64] = "";
+        sk_text word = {0};
         const size_t length = strcspn(at, "|");
-        memcpy(word, at, length < sizeof word - 1 ? length : sizeof word - 1);
-        sk_make_text(m, NULL, word);
+        sk_text_append_bytes(&word, at, length);
+        sk_make_grown(m, NULL, &word);
+        sk_text_free(&word);
         at = at[length] ? at + length + 1 : NULL;
     }
     sk_make_close(m);

@@ -45,7 +45,8 @@ static uint32_t place(layout *at, uint32_t size, uint32_t align)
 
 static uint32_t value_of(const sk_msg_field *f)
 {
-    static const uint32_t by_size[] = {0, SK_DDS_1BY, SK_DDS_2BY, 0, SK_DDS_4BY, 0, 0, 0, SK_DDS_8BY};
+    static const uint32_t by_size[] = {
+        [1] = SK_DDS_1BY, [2] = SK_DDS_2BY, [4] = SK_DDS_4BY, [8] = SK_DDS_8BY};
     return f->kind == SK_MSG_BOOL             ? SK_DDS_BLN
            : f->kind == SK_MSG_STRING         ? SK_DDS_STR
            : f->kind == SK_MSG_BOUNDED_STRING ? SK_DDS_BST

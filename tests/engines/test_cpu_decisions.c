@@ -344,8 +344,10 @@ static void orders_and_shares(void **state)
 static void few_elements(void **state)
 {
     (void)state;
-    static const sk_reduction kinds[] = {SK_REDUCE_SUM, SK_REDUCE_MEAN, SK_REDUCE_MAX, SK_REDUCE_MIN};
-    for (int k = 0; k < 4; k++)
+    /* those behind the first four are the reference executor's */
+    static const sk_reduction kinds[] = {SK_REDUCE_SUM,  SK_REDUCE_MEAN, SK_REDUCE_MAX, SK_REDUCE_MIN,
+                                         SK_REDUCE_PROD, SK_REDUCE_L1,   SK_REDUCE_L2};
+    for (int k = 0; k < 7; k++)
         for (int rank = 1; rank <= 3; rank++) {
             net n = net_begin();
             sk_value x = net_shaped(&n, rank == 1   ? sk_shape_of(1, 1)

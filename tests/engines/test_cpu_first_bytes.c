@@ -52,7 +52,7 @@ static void rows_of_windows(void **state)
 static void first_buffers(void **state)
 {
     (void)state;
-    for (int which = 0; which < 8; which++) {
+    for (int which = 0; which < 10; which++) {
         net n = net_begin();
         sk_value x = in_bytes(&n, net_in(&n, 1, 3, 6, 8), step, 100, SK_DTYPE_U8);
         sk_value y = in_bytes(&n, byte_conv(&n, x, 3, 16, 3, 1, 1, SK_UNARY_RELU), step, 5, SK_DTYPE_U8), z;
@@ -63,6 +63,12 @@ static void first_buffers(void **state)
             z = sk_b_max_pool(&n.b, y, 3, 1, 1, "pool");
             z = in_bytes(&n, z, which == 3 ? 2 * step : step, which == 4 ? 6 : 5, SK_DTYPE_U8);
             z = byte_conv(&n, z, 16, 18, 1, 1, 1, 0);
+        } else if (which > 7) { /* taken apart */
+            const int64_t sizes[] = {16, 16};
+            sk_value half[2];
+            z = in_bytes(&n, byte_conv(&n, x, 3, 32, 3, 1, 1, 0), step, 9, SK_DTYPE_U8);
+            sk_b_split(&n.b, z, 1, sizes, 2, half);
+            z = byte_conv(&n, which == 8 ? half[1] : sk_b_slice(&n.b, z, 1, 16, 32), 16, 18, 1, 1, 1, 0);
         } else {
             sk_attrs t = {0};
             t.conv_transpose.window = (sk_window){.kernel = {2, 2}, .stride = {2, 2}, .dilation = {1, 1}};
@@ -130,6 +136,15 @@ static void first_map_is_added(void **state)
         sk_value z = sk_b_add(&n.b, net_conv(&n, y, 32, 32, net_square(1, 0)), y);
         net_out(&n, net_conv(&n, z, 32, 16, net_square(1, 0)));
         net_check(&n, "added", (plan_how){.flags = flags, .precision = SK_PRECISION_BF16}, here ? 0.05 : -1);
+        net_end(&n);
+    }
+    for (int other = 0; other < 2; other++) { /* beside itself, and beside a map of floats */
+        net n = net_begin();
+        sk_value y = net_conv(&n, net_in(&n, 1, 3, 6, 18), 3, 32, net_square(1, SK_UNARY_RELU));
+        sk_value z = other ? sk_b_unary(&n.b, SK_UNARY_TANH, y) : y;
+        z = sk_b_concat(&n.b, (sk_value[]){y, z}, 2, 1);
+        net_out(&n, net_conv(&n, z, 64, 16, net_square(1, 0)));
+        net_check(&n, "beside", (plan_how){.flags = flags, .precision = SK_PRECISION_BF16}, here ? 0.05 : -1);
         net_end(&n);
     }
     recorded_check("tests/fixtures/engines/cpu_plan_bf16_added.txt");

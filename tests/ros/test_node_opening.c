@@ -151,6 +151,12 @@ static sk_dds_qos *no_quality(void)
     return NULL;
 }
 
+static int32_t delete_nothing(sk_dds_entity entity)
+{
+    fail_msg("%d was never made", (int)entity);
+    return 0;
+}
+
 static void enclaves_are_told(void **state)
 {
     (void)state;
@@ -205,6 +211,7 @@ static void no_data_is_no_data(void **state)
         sk_publisher_close(&out);
         sk_subscriber_close(&in);
         sk_dds.dds_create_qos = no_quality;
+        sk_dds.dds_delete = delete_nothing;
         assert_int_equal(sk_publisher_open(p, "rt/a", &type, &quality, datas[i], &out, &err), SK_ERR_MEMORY);
         assert_int_equal(sk_subscriber_open(p, "rt/a", &type, &quality, datas[i], false, &in, &err),
                          SK_ERR_MEMORY);
@@ -214,6 +221,7 @@ static void no_data_is_no_data(void **state)
     }
     sk_participant_close(&p);
     sk_dds.dds_create_qos = no_quality;
+    sk_dds.dds_delete = delete_nothing;
     assert_int_equal(sk_participant_open(DOMAIN, NULL, "", &p, &err), SK_ERR_MEMORY);
     assert_null(p);
     sk_dds = real;

@@ -5,6 +5,7 @@
 #include "runner/check.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* At exactly the bound: correlations, plans of results, memory for instances, frames that wait; and times in their units. */
 
@@ -138,6 +139,27 @@ static void who_waits_is_dropped_for_time_alone(void **state)
         sk_runner_close(&r);
     }
     free_frames(&set);
+}
+
+/* A millisecond is a limit, too; none is none. */
+static void the_shortest_patience(void **state)
+{
+    (void)state;
+    sk_runner_settings s = tiny_settings();
+    s.quick_open = true;
+    s.detector.batch = 2, s.depth = 2;
+    s.batch_wait_ms = 3600000; /* it is not begun before the flush */
+    s.timeout_ms = 1;
+    sk_runner *r = open_runner(model, &s);
+    sk_frame f = make_frame(48, 40, 2);
+    sk_runner_result result;
+    assert_ok(sk_runner_submit(r, &f, NULL, NULL, &err), &err);
+    alarm(60);
+    assert_int_equal(sk_runner_wait(r, &result, &err), SK_ERR_TIMEOUT);
+    alarm(0);
+    assert_int_equal(sk_runner_in_flight(r), 1);
+    sk_runner_close(&r);
+    free(f.data);
 }
 
 /* Copies and checks are told in what they take: more than nothing, less than passed meanwhile. */
@@ -321,6 +343,8 @@ static void outputs_of_few_numbers(void **state)
                 {1, 0, sk_shape_of(1, (int64_t)7), sk_shape_of(1, (int64_t)7), 1},
                 {1, 0, sk_shape_of(0), sk_shape_of(0), 0},
                 {2, 0, sk_shape_of(1, (int64_t)7), sk_shape_of(1, (int64_t)7), -1},
+                {2, 0, sk_shape_of(1, (int64_t)14), sk_shape_of(1, (int64_t)7), -1},
+                {2, 0, sk_shape_of(1, (int64_t)7), sk_shape_of(1, (int64_t)1), -1},
                 {1, 0, sk_shape_of(1, (int64_t)6), sk_shape_of(1, (int64_t)7), -1}};
     float *data = l.p.outputs[0].data;
     float first[7];
@@ -355,6 +379,7 @@ int main(void)
         cmocka_unit_test(plans_of_results_are_held_to),
         cmocka_unit_test(frames_on_a_device_are_not_read_here),
         cmocka_unit_test(who_waits_is_dropped_for_time_alone),
+        cmocka_unit_test(the_shortest_patience),
         cmocka_unit_test(times_are_in_their_units),
         cmocka_unit_test(items_are_ready),
         cmocka_unit_test(limits_are_reached),

@@ -45,7 +45,7 @@ bool cpu_read_at_half(const cpu_plan *plan, sk_value v)
         return false;
     for (size_t i = (size_t)p + 1; i < g->n_nodes; i++)
         if (g->nodes[i].op == SK_OP_CONV && g->nodes[i].n_in > 3 && g->nodes[i].in[3] == v)
-            return g->nodes[i].in[0] != v && cpu_conv_is_known(plan, &g->nodes[i]);
+            return cpu_conv_is_known(plan, &g->nodes[i]);
     return false;
 }
 
