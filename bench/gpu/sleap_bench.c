@@ -181,8 +181,8 @@ static void run_crops(chain *c, const sk_frame *frame)
     const int64_t begin = sk_clock_ns();
     for (int32_t done = 0; done < list.count; done += p->batch) {
         for (; begun < list.count && begun - done < SLOTS * p->batch; begun += p->batch) {
-            const sk_crop_list run = {list.items + begun,
-                                      list.count - begun < p->batch ? list.count - begun : p->batch};
+            const sk_crop_list run = {.items = list.items + begun,
+                                      .count = list.count - begun < p->batch ? list.count - begun : p->batch};
             const sk_session_input in = {.frames = frames, .crops = &run};
             if (sk_session_submit(p->session, &in, 1, &err) != SK_OK)
                 stop(&err);

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "media/reader.h"
-#include "media/text_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +74,7 @@ static sk_status open_path(const char *path, sk_input *input, sk_error *err)
         standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer waits in poll */
     if (input->fd < 0 && errno == ENOENT)
-        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such %s. Check the path", path,
-                       sk_path_is_video(path) ? "video" : "file or folder");
+        return sk_uri_fail_missing(path, err);
     if (input->fd < 0 || fstat(input->fd, &info) != 0)
         return sk_fail(err, SK_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))

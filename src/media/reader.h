@@ -105,6 +105,8 @@ bool sk_uri_is_once(const char *uri);
 const char *sk_uri_path(const char *uri);
 /* SK_ERR_NOT_FOUND for an address of a kind that is not read. */
 sk_status sk_uri_refuse_scheme(const char *uri, sk_error *err) SK_MUST_CHECK;
+/* SK_ERR_NOT_FOUND, in the words of every reader: nothing lies at this path. */
+sk_status sk_uri_fail_missing(const char *path, sk_error *err) SK_MUST_CHECK;
 
 /* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `max_pixels` as of
  * sk_source_settings. Of a file with several pictures the first. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/reader.h"
 
+#include "media/text_list.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -50,6 +52,12 @@ sk_status sk_uri_refuse_scheme(const char *uri, sk_error *err)
         err, SK_ERR_NOT_FOUND,
         "%s: there is no such file, and no addresses beginning with %.*s:// are read; there are %s", uri,
         (int)length, uri, known);
+}
+
+sk_status sk_uri_fail_missing(const char *path, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such %s. Check the path", path,
+                   sk_path_is_video(path) ? "video" : "file or folder");
 }
 
 const char *sk_uri_path(const char *uri)

@@ -2,6 +2,9 @@
 #include "media/reader.h"
 #include "media/video_sink.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 /* Stands in for the FFmpeg readers in builds without it, so that the answer is a sentence and not a missing symbol. */
 #ifndef SKITTER_HAVE_FFMPEG
 
@@ -10,6 +13,9 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
 {
     (void)settings;
     (void)out;
+    struct stat info;
+    if (!sk_uri_is_live(uri) && !sk_uri_is_input(uri) && stat(uri, &info) != 0 && errno == ENOENT)
+        return sk_uri_fail_missing(uri, err); /* whatever it was to be: no other build would find it */
     return sk_fail(err, SK_ERR_UNSUPPORTED,
                    "%s: video cannot be read: this skitter was built without FFmpeg (-DSKITTER_FFMPEG=ON)",
                    uri);

@@ -96,6 +96,10 @@ static void put_pieces(sk_batch *b, sk_text *out)
 static void parts_of_a_video(void **state)
 {
     (void)state;
+#ifndef SKITTER_HAVE_FFMPEG
+    print_message("skipped: built without FFmpeg, which counts a video's frames\n");
+    skip();
+#endif
     char video[4096];
     snprintf(video, sizeof video, "%s", test_source("tests/fixtures/colours/bt709.mp4"));
     const char *given[] = {video};
@@ -370,6 +374,10 @@ static void status_and_summary(void **state)
 static void words_of_pieces(void **state)
 {
     (void)state;
+#ifndef SKITTER_HAVE_FFMPEG
+    print_message("skipped: built without FFmpeg, which counts a video's frames\n");
+    skip();
+#endif
     char video[4096], word[] = "--conf=0.5", frames[] = "--frames=0:3", devices[] = "cuda:3,cuda:5,rocm:7,9";
     snprintf(video, sizeof video, "%s", test_source("tests/fixtures/colours/bt709.mp4"));
     const char *given[] = {video};

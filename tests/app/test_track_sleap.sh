@@ -8,6 +8,7 @@ legacy=$SKITTER_TEST_DATA/sleap/legacy truth=$SKITTER_TEST_DATA/slp/clip.predict
 
 test_flies_of_a_multi_class_model() {
     local way
+    "$skitter" --version | grep -q "FFmpeg yes" || { echo "skipped: built without video"; return; }
     for way in "" --online "--animals 2"; do
         # shellcheck disable=SC2086
         run track "$SKITTER_TEST_DATA/video/clip.mp4" -m "$legacy/minimal_instance.UNet.centroid" -m "$legacy/min_tracks_2node.UNet.topdown_multiclass" \

@@ -15,6 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What rubbish by a picture's name is: damaged, or, without FFmpeg, perhaps of a form that only FFmpeg reads. */
+#ifdef SKITTER_HAVE_FFMPEG
+#define RUBBISH SK_ERR_FORMAT
+#else
+#define RUBBISH SK_ERR_UNSUPPORTED
+#endif
+
 static const char *at(const char *name)
 {
     static char paths[8][600];
@@ -230,7 +237,7 @@ static void damaged_ones(void **state)
     assert_ok(sk_source_next(source, &frame, &err), &err);
     assert_string_equal(sk_source_frame_name(source, frame), at("d/1.png"));
     sk_source_release(source, frame);
-    assert_int_equal(sk_source_next(source, &frame, &err), SK_ERR_FORMAT);
+    assert_int_equal(sk_source_next(source, &frame, &err), RUBBISH);
     assert_non_null(strstr(err.message, "d/2.png"));
     sk_unreadable u = SK_UNREADABLE_INIT;
     assert_false(sk_source_next_unreadable(source, INT64_MAX, &u));

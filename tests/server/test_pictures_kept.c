@@ -17,6 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What rubbish by a picture's name is: damaged, or, without FFmpeg, perhaps of a form that only FFmpeg reads. */
+#ifdef SKITTER_HAVE_FFMPEG
+#define RUBBISH SK_ERR_FORMAT
+#else
+#define RUBBISH SK_ERR_UNSUPPORTED
+#endif
+
 static sk_server server;
 
 static int begin(void **state)
@@ -126,8 +133,8 @@ static void another_file_in_its_place_is_opened(void **state)
     assert_int_equal(rename(at("other.png"), at("changing.png")), 0);
     must_show("changing.png", "", 200, 48);
     assert_ok(sk_file_replace(at("changing.png"), "no picture", 10, &err), &err);
-    must_fail("changing.png", "", SK_ERR_FORMAT);
-    must_fail("changing.png", "", SK_ERR_FORMAT);
+    must_fail("changing.png", "", RUBBISH);
+    must_fail("changing.png", "", RUBBISH);
     paint("changing.png", 90, 64);
     must_show("changing.png", "", 90, 64);
     must_fail("missing.png", "", SK_ERR_NOT_FOUND);
