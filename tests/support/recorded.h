@@ -6,7 +6,7 @@
 
 /* Numbers that stay what they are: a test says lines of words and numbers, and they are compared with a file of tests/fixtures.
  * Words must be the same, numbers the same to three parts in ten million, so that another compiler's rounding is no difference (those
- * behind ~ to two parts in ten thousand, behind ~~ to three in a hundred). A change of results that is meant writes the file anew:
+ * behind ~ to two parts in ten thousand, behind ~~ to a tenth). A change of results that is meant writes the file anew:
  * SKITTER_TEST_RECORD=1 build/tests/test_<room>_<thing>. */
 void recorded_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends what was said, compares it with the file (a path in the source tree) and forgets it. */
