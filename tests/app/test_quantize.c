@@ -75,7 +75,7 @@ static void say(const char *title, const sk_quantize_report *r)
                  r->about.finder);
     recorded_say("frames %d layers %d kept %d measured %d by %s", r->about.frames, r->about.layers,
                  r->about.kept, r->about.measured, r->computed_by);
-    recorded_say("loss frames %d instances %lld lost %s added %s percent ~~%.7g correlation ~%.7g", l->frames,
+    recorded_say("loss frames %d instances %lld lost %s added %s percent ~~%.7g correlation %.2f", l->frames,
                  (long long)l->instances, l->lost ? "some" : "none", l->added ? "some" : "none", l->percent,
                  r->correlation);
     recorded_say("boxes ~~%.7g ~~%.7g points ~~%.7g ~~%.7g scores ~~%.7g ~~%.7g", l->box_px, l->box_px_95,
