@@ -56,6 +56,20 @@ static void pixels_in_every_format(void **state)
     }
 }
 
+/* 0.299, 0.587 and 0.114 in parts of 65536, to the nearest: colours that lie so near to a half that each of the three counts. */
+static void greys_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[] = {195, 110, 216, 207, 236, 27, 244, 8, 218, 5, 188, 32, 1, 53, 185},
+                         grey[] = {147, 204, 103, 115, 53};
+    const made images[] = {{"rgb8", 5, 1, sizeof rgb, rgb, sizeof rgb, BEGIN}};
+    sk_source_settings s = defaults();
+    s.format = SK_PIXEL_GRAY;
+    sk_source *source = open_bag(write_bag(images, 1), &s);
+    expect_pixels(source, grey, sizeof grey);
+    sk_source_close(&source);
+}
+
 static void stamps_ranges_and_rounds(void **state)
 {
     (void)state;
@@ -293,10 +307,11 @@ static void survives_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_in_every_format),   cmocka_unit_test(stamps_ranges_and_rounds),
-        cmocka_unit_test(jumps_and_pauses),         cmocka_unit_test(images_that_cannot_be_read),
-        cmocka_unit_test(bags_of_nothing_readable), cmocka_unit_test(colours_keep_their_places),
-        cmocka_unit_test(compressed_images),        cmocka_unit_test(survives_failing_memory),
+        cmocka_unit_test(pixels_in_every_format),     cmocka_unit_test(greys_to_the_last_bit),
+        cmocka_unit_test(stamps_ranges_and_rounds),   cmocka_unit_test(jumps_and_pauses),
+        cmocka_unit_test(images_that_cannot_be_read), cmocka_unit_test(bags_of_nothing_readable),
+        cmocka_unit_test(colours_keep_their_places),  cmocka_unit_test(compressed_images),
+        cmocka_unit_test(survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,12 +195,28 @@ static void values_beyond_the_range(void **state)
     sk_slot_free(&slot);
 }
 
+/* OpenCV's grey: parts of 16384, to the nearest. */
+static void greys_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const uint8_t cases[][4] = {{221, 2, 150, 84},  {77, 169, 4, 123},    {41, 42, 49, 42},
+                                       {186, 35, 196, 99}, {111, 202, 68, 160},  {134, 241, 105, 193},
+                                       {158, 42, 93, 83},  {255, 255, 255, 255}, {0, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t grey[2] = {7, 7};
+        const uint8_t *c = cases[i];
+        assert_ptr_equal(sk_tiff_put(grey, SK_PIXEL_GRAY, c[0], c[1], c[2]), grey + 1);
+        assert_true(grey[0] == c[3] && grey[1] == 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(which_samples_are_read),     cmocka_unit_test(samples_are_numbers),
-        cmocka_unit_test(ranges_follow_the_values),   cmocka_unit_test(blocks_go_to_their_places),
-        cmocka_unit_test(negatives_are_turned_round), cmocka_unit_test(values_beyond_the_range),
+        cmocka_unit_test(greys_to_the_last_bit),     cmocka_unit_test(which_samples_are_read),
+        cmocka_unit_test(samples_are_numbers),       cmocka_unit_test(ranges_follow_the_values),
+        cmocka_unit_test(blocks_go_to_their_places), cmocka_unit_test(negatives_are_turned_round),
+        cmocka_unit_test(values_beyond_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
