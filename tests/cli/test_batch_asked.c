@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a batch is asked for: which words reach its pieces, which plans are refused, and why videos stay whole. */
 #include "said.h"
+#include "text_files.h"
 
 #include "base/file.h"
 #include "support/yolo_writer.h"
@@ -9,22 +10,6 @@
 
 static said s;
 static sk_error err;
-
-static void write_file(const char *name, const char *text)
-{
-    assert_ok(sk_file_replace(name, text, strlen(text), &err), &err);
-}
-
-static char *read_file(const char *name)
-{
-    static char text[SAID_MOST];
-    FILE *file = fopen(name, "r");
-    if (!file)
-        fail_msg("there is no %s", name);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
 
 #define BATCH "batch --detector background -o out --videos a.mp4"
 

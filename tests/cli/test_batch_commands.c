@@ -2,6 +2,7 @@
 /* batch, ros and artifacts as they are typed, in the test's own process. Pieces of a batch are done by a script in skitter's place, which
  * ends as the video's name says. */
 #include "said.h"
+#include "text_files.h"
 
 #include "app/batch_claim.h"
 #include "base/file.h"
@@ -11,23 +12,6 @@
 
 static said s;
 static char home[2048];
-
-static void write_file(const char *name, const char *text)
-{
-    sk_error err = {0};
-    assert_ok(sk_file_replace(name, text, strlen(text), &err), &err);
-}
-
-static char *read_file(const char *name)
-{
-    static char text[SAID_MOST];
-    FILE *file = fopen(name, "r");
-    if (!file)
-        fail_msg("there is no %s", name);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
 
 /* What was printed, with this test's folder as HOME. */
 static const char *homeless(const char *text)

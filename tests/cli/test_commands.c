@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands as they are typed, in the test's own process: what they print, which files they leave, what they refuse. */
 #include "said.h"
+#include "text_files.h"
 
 #include "app/correct.h"
 #include "base/file.h"
@@ -10,25 +11,6 @@
 
 static said s;
 static char home[4096]; /* the folder that everything is done in */
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static char *read_file(const char *name)
-{
-    static char text[SAID_MOST];
-    FILE *file = fopen(name, "r");
-    if (!file)
-        fail_msg("there is no %s", name);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
 
 static int lines_of(const char *name)
 {
