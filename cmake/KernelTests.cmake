@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The kernel harness: tests/kernels/check_<family>.c is one family; all of them make one program, test_kernels, which
-# checks (and with --bench times) every kernel at every instruction set level of the machine it runs on.
+# checks (and with --bench times) every kernel at every instruction set level of the machine it runs on; a test for each.
 file(GLOB kernel_test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernels/*.c)
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(FILTER kernel_test_sources EXCLUDE REGEX "_(sse42|avx2|avx512|avx512vnni)\\.c$")
@@ -11,11 +11,13 @@ endif()
 sk_kernel_flags(${kernel_test_sources})
 
 set(kernel_checks "")
+set(kernel_families "")
 foreach(source ${kernel_test_sources})
     get_filename_component(family ${source} NAME_WE)
     if(family MATCHES "^check_")
         string(REGEX REPLACE "^check_" "" family ${family})
         string(APPEND kernel_checks "KERNEL_CHECK(${family})\n")
+        list(APPEND kernel_families ${family})
     endif()
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/kernel_checks.inc CONTENT "${kernel_checks}")
@@ -24,7 +26,9 @@ add_executable(test_kernels ${kernel_test_sources})
 sk_target(test_kernels)
 target_link_libraries(test_kernels PRIVATE skitter_static)
 set_target_properties(test_kernels PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-add_test(NAME kernels COMMAND test_kernels)
-set_tests_properties(kernels PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "kernels" TIMEOUT 1800)
+foreach(family ${kernel_families})
+    add_test(NAME kernels_${family} COMMAND test_kernels --family ${family})
+    set_tests_properties(kernels_${family} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "kernels" TIMEOUT 1800)
+endforeach()
 add_test(NAME kernels_self_test COMMAND test_kernels --self-test)
 set_tests_properties(kernels_self_test PROPERTIES LABELS "kernels" TIMEOUT 60)

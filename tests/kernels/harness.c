@@ -30,6 +30,8 @@ void kernel_fail(kernel_run *run, const char *format, ...)
     va_end(args);
     printf("FAILED %s [%s] %s: %s (--seed %llu)\n", state->variant ? state->variant : "?", run->level,
            state->shape, text, (unsigned long long)state->seed);
+    if (state->first_only)
+        exit(1);
 }
 
 void kernel_case(kernel_run *run, const char *format, ...)

@@ -36,7 +36,8 @@
  *
  * The program calls it once with no flags (plain C against itself: the bands), then once for each level
  * upward; kernel_variant tells whether this level brought a function not seen at a lower one. By hand:
- *     build/tests/test_kernels [--bench] [--filter TEXT] [--level NAME] [--seed N] [--list] [--self-test] */
+ *     build/tests/test_kernels [--bench] [--family NAME] [--filter TEXT] [--level NAME] [--seed N] [--first]
+ *                              [--list] [--self-test] */
 
 typedef struct kernel_run kernel_run;
 typedef void (*kernel_fn)(void);

@@ -26,7 +26,8 @@ typedef struct kernel_state {
     /* options */
     bool bench, list, self_test;
     bool quiet; /* failures are counted, not printed */
-    const char *filter, *only_level;
+    bool first_only; /* ends at the first failure */
+    const char *filter, *only_level, *only_family;
     uint64_t seed;
     /* now */
     uint64_t random;

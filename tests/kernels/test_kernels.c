@@ -79,13 +79,15 @@ static int usage(void)
 {
     fprintf(
         stderr,
-        "usage: test_kernels [--bench] [--list] [--filter TEXT] [--level NAME] [--seed N] [--self-test]\n");
+        "usage: test_kernels [--bench] [--list] [--family NAME] [--filter TEXT] [--level NAME] [--seed N] "
+        "[--first] [--self-test]\n");
     return 2;
 }
 
 static int parse(int argc, char **argv)
 {
     state.seed = 1;
+    state.first_only = getenv("SKITTER_TEST_FIRST") != NULL;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--bench") == 0)
@@ -94,6 +96,10 @@ static int parse(int argc, char **argv)
             state.list = true;
         else if (strcmp(argv[i], "--self-test") == 0)
             state.self_test = true;
+        else if (strcmp(argv[i], "--first") == 0)
+            state.first_only = true;
+        else if (strcmp(argv[i], "--family") == 0 && value)
+            state.only_family = argv[++i];
         else if (strcmp(argv[i], "--filter") == 0 && value)
             state.filter = argv[++i];
         else if (strcmp(argv[i], "--level") == 0 && value)
@@ -103,7 +109,13 @@ static int parse(int argc, char **argv)
         else
             return usage();
     }
-    return 0;
+    bool known = !state.only_family;
+    for (size_t i = 0; i < FAMILIES; i++)
+        known = known || strcmp(families[i].name, state.only_family) == 0;
+    if (!known)
+        fprintf(stderr, "test_kernels: no family '%s': tests/kernels/check_<family>.c are the families\n",
+                state.only_family);
+    return known ? 0 : 2;
 }
 
 int main(int argc, char **argv)
@@ -120,6 +132,8 @@ int main(int argc, char **argv)
     for (uint32_t next = 0;;) {
         kernel_run run = {.flags = flags, .level = sk_cpu_level_name(flags), .state = &state};
         for (size_t i = 0; i < FAMILIES; i++) {
+            if (state.only_family && strcmp(families[i].name, state.only_family) != 0)
+                continue;
             state.random = state.seed;
             kernel_guarded_call(&run, families[i].check);
         }

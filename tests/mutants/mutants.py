@@ -147,7 +147,8 @@ class Trial:
             return "unreached", "no test runs it"
         for test in tests:
             limit = 20 + 8 * self.reach.map[test]["seconds"]
-            answer, _ = reach.run(self.reach.tests[test], folder, limit, {"LD_LIBRARY_PATH": f"{library}:{self.shop.build}"})
+            answer, _ = reach.run(self.reach.tests[test], folder, limit,
+                                  {"LD_LIBRARY_PATH": f"{library}:{self.shop.build}", "SKITTER_TEST_FIRST": "1"})
             if answer in ("failed", "no end"):
                 return "caught", test + (" (no end)" if answer == "no end" else "")
         return "survived", f"{len(tests)} tests passed"
