@@ -119,6 +119,10 @@ void cpu_conv_first_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *conv);
 void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *conv);
 void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
 
+/* few.c: few outputs, straight to a dense tensor */
+bool cpu_conv_is_few(const cpu_plan *plan, const sk_node *node);
+sk_status cpu_build_few(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+
 /* pack.c: weights in the form the chosen kernel reads, shared by every session with the same weights and form. */
 typedef struct cpu_packed cpu_packed;
 sk_status cpu_conv_pack(cpu_plan *plan, cpu_conv *conv, sk_error *err) SK_MUST_CHECK;

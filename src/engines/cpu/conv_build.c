@@ -127,6 +127,8 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     *done = cpu_conv_is_known(plan, node);
     if (!*done)
         return SK_OK;
+    if (cpu_conv_is_few(plan, node))
+        return cpu_build_few(plan, node, err);
     plan->values[node->in[1]].packed = true;
     const sk_shape *ws = cpu_shape(plan, node->in[1]), *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
     const bool depthwise =
