@@ -74,6 +74,8 @@ find_library(SKITTER_MALLOC_CHECKS NAMES libc_malloc_debug.so.0)
 mark_as_advanced(SKITTER_MALLOC_CHECKS)
 if(SKITTER_MALLOC_CHECKS AND NOT SKITTER_SANITIZE AND NOT SKITTER_COVERAGE AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
     set(SKITTER_HEAP_ENV "LD_PRELOAD=libc_malloc_debug.so.0" "MALLOC_CHECK_=3" "MALLOC_PERTURB_=165")
+else() # as there: no stock of free blocks, which would count as memory in use
+    set(SKITTER_HEAP_ENV "GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
 endif()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)

@@ -20,7 +20,7 @@ function(sk_target name)
         target_link_options(${name} PRIVATE -fsanitize=${SKITTER_SANITIZE})
     endif()
     if(SKITTER_COVERAGE)
-        target_compile_options(${name} PRIVATE --coverage)
+        target_compile_options(${name} PRIVATE --coverage -fprofile-update=atomic) # threads count, too
         target_link_options(${name} PRIVATE --coverage)
     endif()
 endfunction()
