@@ -47,6 +47,12 @@ sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int3
         if (!is)
             continue;
         sk_quantised_text(&q, text);
+        if (sk_args_given(args, "max-loss") && !q.made_by[0])
+            return sk_fail(
+                err, SK_ERR_MISMATCH,
+                "%s: refused by --max-loss %g: %s\n'skitter quantize' makes and measures one from the "
+                "model in f32; or leave --max-loss out",
+                models[i], most, text);
         if (sk_args_given(args, "max-loss") && !(q.measured && q.loss.percent <= most))
             return sk_fail(
                 err, SK_ERR_MISMATCH,

@@ -174,5 +174,11 @@ sk_status sk_onnx_add_metadata(const sk_model *as_written, const sk_onnx_setting
     SK_TRY(sk_model_to_json(as_written, &json, err));
     add(&m, SK_ONNX_OWN_KEY, json);
     sk_free(json);
+    json = NULL;
+    if (as_written->quantised && m.status == SK_OK)
+        m.status = sk_quantised_to_json(as_written->quantised, &json, err);
+    if (json)
+        add(&m, SK_QUANTISED_KEY, json);
+    sk_free(json);
     return m.status;
 }

@@ -160,6 +160,19 @@ static sk_status read_beside(sk_onnx_reading *r, const char *folder, bool *found
     return status;
 }
 
+/* What was measured of the .skq that it was exported from. */
+static sk_status read_quantised(sk_onnx_reading *r)
+{
+    const char *json = sk_onnx_metadata(r->onnx, SK_QUANTISED_KEY);
+    if (!json)
+        return SK_OK;
+    sk_quantised *q = sk_arena_alloc(r->model->arena, sizeof *q);
+    if (!q)
+        return sk_fail_memory(r->err, sizeof *q);
+    r->model->quantised = q;
+    return sk_quantised_read(json, strlen(json), r->path, r->model->arena, q, r->err);
+}
+
 static sk_status describe(sk_onnx_reading *r, const char *folder)
 {
     const char *own = sk_onnx_metadata(r->onnx, SK_ONNX_OWN_KEY);
@@ -169,6 +182,7 @@ static sk_status describe(sk_onnx_reading *r, const char *folder)
     describe_input(r);
     SK_TRY(describe_outputs(r));
     add_file_facts(r);
+    SK_TRY(read_quantised(r));
     if (own)
         return read_own(r, own);
     if (sk_onnx_is_ultralytics(r->onnx))

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@
 const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TEXT])
 {
     const sk_loss *l = &q->loss;
+    if (!q->made_by[0]) {
+        snprintf(buffer, SK_QUANTISED_TEXT, "%s, loss not known: another program made it", q->precision);
+        return buffer;
+    }
     if (!q->measured) {
         snprintf(buffer, SK_QUANTISED_TEXT,
                  "%s, loss not known: nothing was found in the frames it was measured on", q->precision);
@@ -55,6 +60,20 @@ void sk_quantised_write(const sk_quantised *q, sk_json *json)
                        {"keypoint_px", l->keypoint_px}, {"keypoint_px_95", l->keypoint_px_95},
                        {"score", l->score}, {"score_95", l->score_95});
     sk_json_close(json);
+}
+
+sk_status sk_quantised_to_json(const sk_quantised *q, char **out, sk_error *err)
+{
+    sk_text text = {0};
+    sk_json json = sk_json_to_text(&text, 0);
+    sk_json_object(&json);
+    sk_quantised_write(q, &json);
+    sk_json_close(&json);
+    sk_status status = sk_json_end(&json, err);
+    if (status == SK_OK)
+        status = sk_text_take(&text, out, err);
+    sk_text_free(&text);
+    return status;
 }
 
 static sk_status read_text(const sk_config_value *root, const char *key, char *out, size_t room,
@@ -185,6 +204,34 @@ static bool begins_so(const char *path)
     return sk_skq_is(bytes, n);
 }
 
+/* Of an ONNX file: what it carries, or that it computes in eight bits at all. One that cannot be read is for those to complain of who
+ * open it. */
+static sk_status look_at_onnx(const char *path, sk_quantised *out, bool *is, sk_error *err)
+{
+    sk_blob *bytes = NULL;
+    sk_onnx_model *onnx = NULL;
+    sk_error ignored;
+    char *folder = sk_path_folder(path);
+    sk_status status = folder ? SK_OK : sk_fail_memory(err, strlen(path));
+    *is = false;
+    if (folder && sk_file_load(path, &bytes, &ignored) == SK_OK &&
+        sk_onnx_read(sk_blob_data(bytes), sk_blob_bytes(bytes), path, folder, &onnx, &ignored) == SK_OK) {
+        const char *json = sk_onnx_metadata(onnx, SK_QUANTISED_KEY);
+        *is = json != NULL;
+        for (int32_t i = 0; i < onnx->graph.n_nodes && !*is; i++)
+            *is = strcmp(onnx->graph.nodes[i].op, "DequantizeLinear") == 0;
+        *out = (sk_quantised){.precision = "8 bits"};
+        if (json)
+            status = sk_quantised_read(json, strlen(json), path, onnx->arena, out, err);
+        out->reach = NULL;
+        out->n_reach = 0;
+    }
+    sk_onnx_close(&onnx);
+    sk_blob_unref(&bytes);
+    sk_free(folder);
+    return status;
+}
+
 sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err)
 {
     sk_blob *bytes = NULL;
@@ -193,7 +240,7 @@ sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_er
     sk_status status = SK_OK;
     *is = begins_so(path) || (sk_path_has_extension(path, SK_SKQ_EXTENSION) && sk_file_is_regular(path));
     if (!*is)
-        return SK_OK;
+        return sk_path_has_extension(path, ".onnx") ? look_at_onnx(path, out, is, err) : SK_OK;
     SK_TRY_GOTO(sk_file_load(path, &bytes, err));
     SK_TRY_GOTO(sk_skq_read(sk_blob_data(bytes), sk_blob_bytes(bytes), path, &parts, err));
     SK_TRY_GOTO(sk_arena_open(0, &arena, err));

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /* What a network in eight bits was made from, and what it lost: measured against the same network in f32 on frames that
- * were not used to make it. A .skq carries it; an ONNX file in eight bits from elsewhere has none. */
+ * were not used to make it. A .skq carries it, and so does the ONNX file that is exported from one; an ONNX file in eight bits from
+ * elsewhere has none. */
 
 typedef struct sk_loss {
     int32_t frames;           /* looked at */
@@ -31,7 +32,7 @@ typedef struct sk_quantised {
         finder[256]; /* crops: of the model, or the detections, that they were cut around; "": whole frames */
     int32_t frames;  /* that it was made with */
     int32_t layers, kept; /* convolutions in eight bits, and those that stay f32 */
-    char made_by[32];     /* skitter's version */
+    char made_by[32];     /* skitter's version; "": another program, nothing of this is known */
     bool measured;        /* loss was measured: something was found */
     sk_loss loss;
     /* of each layer: how far its output reached */
@@ -43,11 +44,14 @@ typedef struct sk_quantised {
 #define SK_QUANTISED_TEXT 256
 const char *sk_quantised_text(const sk_quantised *quantised, char buffer[SK_QUANTISED_TEXT]);
 
-/* What a file says of itself; *is false: it is no .skq. The network is not read, the lists of layers are not kept. */
+/* What a file says of itself; *is false: it is neither a .skq nor an ONNX file in eight bits. Lists of layers are not kept. */
 sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err) SK_MUST_CHECK;
 
 /* Its members into an object that is open. */
 void sk_quantised_write(const sk_quantised *quantised, sk_json *json);
+/* The same as a text of its own, ended with sk_free; and where ONNX files carry it. */
+#define SK_QUANTISED_KEY "skitter_quantised"
+sk_status sk_quantised_to_json(const sk_quantised *quantised, char **out, sk_error *err) SK_MUST_CHECK;
 /* From the JSON of a file; what is absent stays 0. Lists lie in the arena. */
 sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_arena *arena,
                             sk_quantised *out, sk_error *err) SK_MUST_CHECK;

@@ -78,7 +78,12 @@ test_loss_is_told_and_limited() {
     run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/none" --max-loss 0
     grep -q '"percent": 0,' "$work/m.json" || { expect_code 1 && expect_in "--max-loss" "$err" || return 1; }
     run doctor "$work/m.skq" && expect_code 0 && expect_in "m.skq: i8, loss" "$out" || return 1
-    run doctor "$model" && expect_code 2
+    run doctor "$model" && expect_code 2 || return 1
+    # an export has lost as much
+    run export "$work/m.skq" -o "$work/lossy.onnx" && expect_code 0 && run doctor "$work/lossy.onnx" && expect_code 0 &&
+        expect_in "lossy.onnx: i8, loss" "$out" || return 1
+    run predict "$work/mice.mp4" -m "$work/lossy.onnx" --imgsz 128 --out "$work/none" --max-loss 0
+    grep -q '"percent": 0,' "$work/m.json" || { expect_code 1 && expect_in "--max-loss" "$err" || return 1; }
 }
 
 # Numbers with an exponent: made like the others, computed by GPUs alone unless f32 is asked for by name.

@@ -104,12 +104,99 @@ static void it_is_looked_at(void **state)
     }
 }
 
+static const char *save_onnx(sk_model *model, const char *name)
+{
+    sk_error err = {0};
+    sk_onnx_settings s = sk_onnx_defaults();
+    sk_onnx_model *onnx = NULL;
+    uint8_t *file = NULL;
+    size_t bytes = 0;
+    const char *path = in_folder(name);
+    assert_ok(sk_model_to_onnx(model, &s, &onnx, &err), &err);
+    assert_ok(sk_onnx_write(onnx, &file, &bytes, &err), &err);
+    assert_ok(sk_file_replace(path, file, bytes, &err), &err);
+    sk_free(file);
+    sk_onnx_close(&onnx);
+    return path;
+}
+
+/* What is exported from a .skq lost as much, and says so: when it is opened, and when it is looked at. */
+static void an_export_carries_the_loss(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_model *model = NULL;
+    sk_quantised q;
+    bool is = false;
+    assert_ok(sk_model_open(save(about, "flies.skq"), &model, &err), &err);
+    const char *path = save_onnx(model, "flies.onnx");
+    sk_model_close(&model);
+    memset(&q, 0x5a, sizeof q);
+    assert_ok(sk_quantised_look(path, &q, &is, &err), &err);
+    assert_true(is && q.measured && q.loss.percent == 7.5 && q.loss.added == 2 && q.kept == 2);
+    assert_string_equal(q.source, "flies.pt");
+    assert_true(!q.reach && q.n_reach == 0);
+    assert_ok(sk_model_open(path, &model, &err), &err);
+    assert_int_equal(model->format, SK_FORMAT_ONNX);
+    assert_non_null(model->quantised);
+    assert_true(model->quantised->loss.percent == 7.5);
+    assert_string_equal(model->quantised->made_by, "skitter");
+    /* and what is exported from that */
+    assert_ok(sk_quantised_look(save_onnx(model, "again.onnx"), &q, &is, &err), &err);
+    assert_true(is && q.loss.percent == 7.5);
+    sk_model_close(&model);
+}
+
+static void what_others_made_is_told_apart(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char text[SK_QUANTISED_TEXT];
+    sk_quantised q;
+    bool is = true;
+    sk_model *plain = make_yolo();
+    memset(&q, 0x5a, sizeof q);
+    assert_ok(sk_quantised_look(save_onnx(plain, "f32.onnx"), &q, &is, &err), &err);
+    assert_false(is);
+    assert_null(plain->quantised);
+    sk_model_close(&plain);
+    static const char *const names[] = {"x"};
+    const sk_onnx_node node = {.op = "DequantizeLinear",
+                               .domain = "",
+                               .name = "dq",
+                               .n_in = 1,
+                               .n_out = 1,
+                               .in = names,
+                               .out = names};
+    sk_onnx_model *onnx = NULL;
+    uint8_t *file = NULL;
+    size_t bytes = 0;
+    assert_ok(sk_onnx_create(&onnx, &err), &err);
+    onnx->graph.nodes = &node;
+    onnx->graph.n_nodes = 1;
+    onnx->graph.name = "theirs";
+    onnx->ir_version = 8;
+    onnx->opsets = &(const sk_onnx_opset){"", 17};
+    onnx->n_opsets = 1;
+    assert_ok(sk_onnx_write(onnx, &file, &bytes, &err), &err);
+    assert_ok(sk_file_replace(in_folder("theirs.onnx"), file, bytes, &err), &err);
+    sk_onnx_close(&onnx);
+    sk_free(file);
+    assert_ok(sk_quantised_look(in_folder("theirs.onnx"), &q, &is, &err), &err);
+    assert_true(is && !q.measured && !q.reach && q.n_reach == 0);
+    assert_string_equal(q.made_by, "");
+    assert_string_equal(sk_quantised_text(&q, text), "8 bits, loss not known: another program made it");
+}
+
 /* A number is told where there is one, however small. */
 static void small_losses_are_told(void **state)
 {
     (void)state;
     char text[SK_QUANTISED_TEXT];
-    sk_quantised q = {.precision = "i8", .measured = true, .loss = {.box_px = 0.25, .box_px_95 = 0.5}};
+    sk_quantised q = {.precision = "i8",
+                      .made_by = "skitter",
+                      .measured = true,
+                      .loss = {.box_px = 0.25, .box_px_95 = 0.5}};
     assert_string_equal(
         sk_quantised_text(&q, text),
         "i8, loss 0.00 %: of 0 instances 0 lost, 0 new, boxes 0.25 px (95 %: 0.50), scores 0.000 "
@@ -124,6 +211,8 @@ static void small_losses_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_is_a_model), cmocka_unit_test(it_is_looked_at),
+                                       cmocka_unit_test(an_export_carries_the_loss),
+                                       cmocka_unit_test(what_others_made_is_told_apart),
                                        cmocka_unit_test(small_losses_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
