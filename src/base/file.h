@@ -76,8 +76,8 @@ int64_t sk_file_size(const char *path); /* -1 when it is no regular file */
 
 /* --- paths; texts that must be freed by sk_free, null when memory is out --- */
 char *sk_path_join(const char *folder, const char *name); /* an absolute name stands alone; "" is no folder */
-/* From the root: "../b.pt" -> "/home/me/b.pt", a link too by its own name; an absolute path is itself, and so is one whose
- * folder is not there. */
+/* From the root: "../b.pt" -> "/home/me/b.pt", a link too by its own name; an absolute path is itself; one whose
+ * folder is not there yet stands behind the working folder as it is. */
 char *sk_path_absolute(const char *path);
 char *sk_path_folder(const char *path); /* "a/b.pt" -> "a", "b.pt" -> ".", "/b" -> "/" */
 char *sk_path_stem(const char *path);   /* "a/b.tar.gz" -> "b.tar", "a/.x" -> ".x" */

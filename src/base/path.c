@@ -69,7 +69,9 @@ char *sk_path_absolute(const char *path)
     if (path[0] == '/')
         return sk_strdup(path);
     char *folder = sk_path_folder(path), *real = folder ? realpath(folder, NULL) : NULL;
-    char *absolute = !folder ? NULL : real ? sk_path_join(real, sk_path_name(path)) : sk_strdup(path);
+    char *here = folder && !real ? getcwd(NULL, 0) : NULL; /* a folder that is not there yet */
+    char *absolute = real ? sk_path_join(real, sk_path_name(path)) : here ? sk_path_join(here, path) : NULL;
+    free(here);
     free(real);
     sk_free(folder);
     return absolute;

@@ -142,7 +142,8 @@ static sk_status append_amd(const ort_api *api, ort_session_options *options, co
     const char *values[] = {device, settings->precision == SK_PRECISION_F16 ? "1" : "0"};
     if (old)
         return ort_check(api, old(options, settings->device), what, err);
-    return ort_check(api, api->append_by_name(options, name, keys, values, 2), what, err);
+    const size_t known = strcmp(name, "MIGraphX") == 0 ? 2 : 1; /* the second key is its own */
+    return ort_check(api, api->append_by_name(options, name, keys, values, known), what, err);
 }
 
 static sk_status append_migraphx(const ort_api *api, ort_session_options *options, const ort_request *request,
