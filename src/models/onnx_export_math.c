@@ -209,7 +209,7 @@ void sk_export_nms(sk_exporter *e)
     sk_onnx_attr to = sk_ex_attr_int("to", sk_onnx_type_of(SK_DTYPE_F32));
     const char *in[5];
     for (int i = 0; i < 5; i++) {
-        in[i] = i < 2 ? sk_ex_in(e, i) : sk_ex_in_list(e, i);
+        in[i] = sk_ex_in_list(e, i);
         if (e->half && i != 2 && *in[i])
             in[i] = sk_ex_emit(e, "Cast", &in[i], 1, &to, 1, NULL);
     }

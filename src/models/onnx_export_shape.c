@@ -24,9 +24,8 @@ static const char *plain_name(sk_op op)
 
 static void export_named(sk_exporter *e, bool lists)
 {
-    const char *in[5] = {"", "", "", "", ""};
-    for (int i = 0; i < e->node->n_in && i < 5; i++)
-        in[i] = lists && i > 0 ? sk_ex_in_list(e, i) : sk_ex_in(e, i);
+    const char *(*const next)(sk_exporter *, int) = lists ? sk_ex_in_list : sk_ex_in;
+    const char *in[5] = {sk_ex_in(e, 0), next(e, 1), next(e, 2), next(e, 3), next(e, 4)};
     sk_ex_emit(e, plain_name(e->node->op), in, 5, NULL, 0, sk_ex_out(e, 0));
 }
 

@@ -70,17 +70,17 @@ static void inline_function(sk_importer *m, const sk_onnx_function *f)
     m->frame = &frame;
     m->opset = opset ? opset : m->opset;
     run_nodes(m, f->nodes, f->n_nodes);
-    for (int i = 0; i < f->n_out; i++) {
-        outs[i] = SK_VALUE_NONE;
-        if (m->b.status == SK_OK && !sk_onnx_scope_find(inside, f->out[i], &outs[i]))
-            sk_im_fail(m, SK_ERR_FORMAT, "the function makes no '%.120s'", f->out[i]);
-    }
     m->scope = saved.scope;
     m->frame = saved.frame;
     m->opset = saved.opset;
     m->depth = saved.depth;
     m->node = saved.node;
     m->op = saved.op;
+    for (int i = 0; i < f->n_out; i++) {
+        outs[i] = SK_VALUE_NONE;
+        if (m->b.status == SK_OK && !sk_onnx_scope_find(inside, f->out[i], &outs[i]))
+            sk_im_fail(m, SK_ERR_FORMAT, "the function makes no '%.120s'", f->out[i]);
+    }
     sk_onnx_scope_close(&inside);
     for (int i = 0; i < f->n_out && i < m->node->n_out; i++)
         sk_im_out(m, i, outs[i]);
@@ -166,15 +166,15 @@ void sk_import_if(sk_importer *m)
         m->scope = inside;
         run_graph(m, attr->graph);
     }
+    m->scope = saved.scope;
+    m->depth = saved.depth;
+    m->node = saved.node;
+    m->op = saved.op;
     for (int i = 0; i < attr->graph->n_outputs; i++) {
         outs[i] = SK_VALUE_NONE;
         if (m->b.status == SK_OK && !sk_onnx_scope_find(inside, attr->graph->outputs[i].name, &outs[i]))
             sk_im_fail(m, SK_ERR_FORMAT, "the branch makes no '%.120s'", attr->graph->outputs[i].name);
     }
-    m->scope = saved.scope;
-    m->depth = saved.depth;
-    m->node = saved.node;
-    m->op = saved.op;
     sk_onnx_scope_close(&inside);
     for (int i = 0; i < m->node->n_out; i++)
         sk_im_out(m, i, outs[i]);
