@@ -36,7 +36,7 @@ static const char *gelu_tanh(sk_exporter *e, const char *x, sk_dtype type, const
 
 static const char *hard_sigmoid(sk_exporter *e, float alpha, float beta, const char *x, const char *out)
 {
-    sk_onnx_attr attrs[2] = {sk_ex_attr_float("alpha", alpha), sk_ex_attr_float("beta", beta)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_float("alpha", alpha), sk_ex_attr_float("beta", beta)};
     return sk_ex_emit(e, "HardSigmoid", &x, 1, attrs, 2, out);
 }
 
@@ -56,7 +56,7 @@ const char *sk_ex_unary(sk_exporter *e, int32_t kind, float alpha, float beta, c
     case SK_UNARY_LEAKY: return sk_ex_emit(e, "LeakyRelu", &x, 1, &slope, 1, out);
     case SK_UNARY_ELU: return sk_ex_emit(e, "Elu", &x, 1, &slope, 1, out);
     case SK_UNARY_RELU6: {
-        const char *in[3] = {x, sk_ex_scalar(e, type, 0), sk_ex_scalar(e, type, 6)};
+        const char *in[] = {x, sk_ex_scalar(e, type, 0), sk_ex_scalar(e, type, 6)};
         return sk_ex_emit(e, "Clip", in, 3, NULL, 0, out);
     }
     case SK_UNARY_HARD_SIGMOID: return hard_sigmoid(e, alpha, beta, x, out);
@@ -92,7 +92,7 @@ void sk_export_binary(sk_exporter *e)
         [SK_BINARY_XOR] = "Xor",
     };
     sk_onnx_attr fmod = sk_ex_attr_int("fmod", 1);
-    const char *in[2] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
     sk_ex_emit(e, names[e->node->a.binary.kind], in, 2, &fmod, e->node->a.binary.kind == SK_BINARY_FMOD,
                sk_ex_out(e, 0));
 }
@@ -101,7 +101,7 @@ void sk_export_clip(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
     sk_dtype type = sk_ex_type(e, 0);
-    const char *in[3] = {sk_ex_in(e, 0), "", ""};
+    const char *in[] = {sk_ex_in(e, 0), "", ""};
     if (!isinf(a->clip.low))
         in[1] = sk_ex_scalar(e, type, a->clip.low);
     if (!isinf(a->clip.high))
@@ -148,7 +148,7 @@ const char *sk_ex_reduce(sk_exporter *e, sk_reduction kind, const char *x, const
         "ReduceProd", "ReduceL1",  "ReduceL2",   "ReduceSumSquare", "ReduceLogSumExp",
     };
     sk_onnx_attr attrs[2] = {sk_ex_attr_int("keepdims", keep_dims)};
-    const char *in[2] = {x, ""};
+    const char *in[] = {x, ""};
     int n = 1;
     /* The axes are an input of ReduceSum since opset 13 and of the others since 18. */
     if (n_axes > 0 && (e->opset >= 18 || kind == SK_REDUCE_SUM)) {
@@ -172,9 +172,8 @@ void sk_export_reduce(sk_exporter *e)
 void sk_export_arg(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->arg.axis),
-                             sk_ex_attr_int("keepdims", a->arg.keep_dims),
-                             sk_ex_attr_int("select_last_index", a->arg.select_last)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_int("axis", a->arg.axis), sk_ex_attr_int("keepdims", a->arg.keep_dims),
+                            sk_ex_attr_int("select_last_index", a->arg.select_last)};
     const char *x = sk_ex_in(e, 0);
     sk_ex_emit(e, e->node->op == SK_OP_ARG_MAX ? "ArgMax" : "ArgMin", &x, 1, attrs, 3, sk_ex_out(e, 0));
 }
@@ -182,23 +181,23 @@ void sk_export_arg(sk_exporter *e)
 void sk_export_top_k(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->top_k.axis),
-                             sk_ex_attr_int("largest", a->top_k.largest),
-                             sk_ex_attr_int("sorted", a->top_k.sorted)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_int("axis", a->top_k.axis),
+                            sk_ex_attr_int("largest", a->top_k.largest),
+                            sk_ex_attr_int("sorted", a->top_k.sorted)};
     const char *k = sk_ex_in_list(e, 1);
     if (!sk_ex_constant(e, 1).data) {
         static const int64_t one = 1; /* a computed k may be a scalar; ONNX wants a list */
         k = sk_ex_2(e, "Reshape", k, sk_ex_ints(e, &one, 1), NULL);
     }
-    const char *outs[2] = {sk_ex_out(e, 0), sk_ex_out(e, 1)};
+    const char *outs[] = {sk_ex_out(e, 0), sk_ex_out(e, 1)};
     sk_ex_emit_n(e, "TopK", (const char *[]){sk_ex_in(e, 0), k}, 2, attrs, 3, outs, 2);
 }
 
 void sk_export_cum_sum(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[2] = {sk_ex_attr_int("exclusive", a->cum_sum.exclusive),
-                             sk_ex_attr_int("reverse", a->cum_sum.reverse)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_int("exclusive", a->cum_sum.exclusive),
+                            sk_ex_attr_int("reverse", a->cum_sum.reverse)};
     sk_ex_emit(e, "CumSum", (const char *[]){sk_ex_in(e, 0), sk_ex_in(e, 1)}, 2, attrs, 2, sk_ex_out(e, 0));
 }
 

@@ -25,7 +25,7 @@ static const char *plain_name(sk_op op)
 static void export_named(sk_exporter *e, bool lists)
 {
     const char *(*const next)(sk_exporter *, int) = lists ? sk_ex_in_list : sk_ex_in;
-    const char *in[5] = {sk_ex_in(e, 0), next(e, 1), next(e, 2), next(e, 3), next(e, 4)};
+    const char *in[] = {sk_ex_in(e, 0), next(e, 1), next(e, 2), next(e, 3), next(e, 4)};
     sk_ex_emit(e, plain_name(e->node->op), in, 5, NULL, 0, sk_ex_out(e, 0));
 }
 
@@ -44,7 +44,7 @@ void sk_export_split(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     sk_onnx_attr attrs[2] = {sk_ex_attr_int("axis", a->split.axis)};
     int n = 1, n_out = e->node->n_out;
-    const char *in[2] = {sk_ex_in(e, 0), ""};
+    const char *in[] = {sk_ex_in(e, 0), ""};
     if (a->split.n_sizes > 0)
         in[1] = sk_ex_ints(e, a->split.sizes, a->split.n_sizes);
     else if (e->opset >= 18)
@@ -85,7 +85,7 @@ void sk_export_pad(sk_exporter *e)
 {
     static const char *const modes[] = {"constant", "edge", "reflect"};
     sk_onnx_attr mode = sk_ex_attr_text(e, "mode", modes[e->node->a.pad.mode]);
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in_list(e, 1), sk_ex_in(e, 2)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in_list(e, 1), sk_ex_in(e, 2)};
     sk_ex_emit(e, "Pad", in, 3, &mode, 1, sk_ex_out(e, 0));
 }
 
@@ -99,8 +99,8 @@ void sk_export_blocks(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
     bool to_space = e->node->op == SK_OP_DEPTH_TO_SPACE;
-    sk_onnx_attr attrs[2] = {sk_ex_attr_int("blocksize", a->blocks.block),
-                             sk_ex_attr_text(e, "mode", a->blocks.crd ? "CRD" : "DCR")};
+    sk_onnx_attr attrs[] = {sk_ex_attr_int("blocksize", a->blocks.block),
+                            sk_ex_attr_text(e, "mode", a->blocks.crd ? "CRD" : "DCR")};
     const char *x = sk_ex_in(e, 0);
     if (!to_space && a->blocks.crd)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "column-row-depth order has no form in ONNX");
@@ -135,15 +135,15 @@ void sk_export_constant_of_shape(sk_exporter *e)
 void sk_export_one_hot(sk_exporter *e)
 {
     sk_onnx_attr axis = sk_ex_attr_int("axis", e->node->a.axis);
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     sk_ex_emit(e, "OneHot", in, 3, &axis, 1, sk_ex_out(e, 0));
 }
 
 void sk_export_eye_like(sk_exporter *e)
 {
     sk_dtype type = e->node->a.fill.dtype != SK_DTYPE_NONE ? e->node->a.fill.dtype : sk_ex_type(e, 0);
-    sk_onnx_attr attrs[2] = {sk_ex_attr_int("k", (int64_t)e->node->a.fill.value),
-                             sk_ex_attr_int("dtype", sk_onnx_type_of(sk_onnx_written_type(type, e->half)))};
+    sk_onnx_attr attrs[] = {sk_ex_attr_int("k", (int64_t)e->node->a.fill.value),
+                            sk_ex_attr_int("dtype", sk_onnx_type_of(sk_onnx_written_type(type, e->half)))};
     const char *x = sk_ex_in(e, 0);
     sk_ex_emit(e, "EyeLike", &x, 1, attrs, 2, sk_ex_out(e, 0));
 }

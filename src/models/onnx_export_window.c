@@ -51,7 +51,7 @@ void sk_export_conv(sk_exporter *e)
             window.kernel[d] = (int32_t)weights->dim[2 + d];
     int n = window_attrs(e, &window, true, attrs);
     bool act = a->conv.act.kind != 0, residual = *sk_ex_in(e, 3) != '\0';
-    const char *out = sk_ex_out(e, 0), *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
+    const char *out = sk_ex_out(e, 0), *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     attrs[n++] = sk_ex_attr_int("group", a->conv.groups);
     const char *y = sk_ex_emit(e, "Conv", in, 3, attrs, n, act || residual ? NULL : out);
     if (residual && a->conv.residual_before_act)
@@ -75,7 +75,7 @@ void sk_export_conv_transpose(sk_exporter *e)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "the size of its weights is not known");
     int n = window_attrs(e, &a.conv_transpose.window, true, attrs);
     bool act = a.conv_transpose.act.kind != 0;
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     attrs[n++] = sk_ex_attr_int("group", a.conv_transpose.groups);
     attrs[n++] = sk_ex_attr_ints(e, "output_padding", a.conv_transpose.output_pad, 2);
     const char *y = sk_ex_emit(e, "ConvTranspose", in, 3, attrs, n, act ? NULL : sk_ex_out(e, 0));
@@ -106,8 +106,8 @@ static const char *resize_sizes(sk_exporter *e)
     if (!(shape->rank == 1 && shape->dim[0] == 2))
         return sk_ex_in(e, 1);
     const int64_t zero = 0, two = 2;
-    const char *slice[3] = {sk_ex_1(e, "Shape", sk_ex_in(e, 0), NULL), sk_ex_ints(e, &zero, 1),
-                            sk_ex_ints(e, &two, 1)};
+    const char *slice[] = {sk_ex_1(e, "Shape", sk_ex_in(e, 0), NULL), sk_ex_ints(e, &zero, 1),
+                           sk_ex_ints(e, &two, 1)};
     const char *first = sk_ex_emit(e, "Slice", slice, 3, NULL, 0, NULL);
     sk_onnx_attr axis = sk_ex_attr_int("axis", 0);
     return sk_ex_emit(e, "Concat", (const char *[]){first, sk_ex_in(e, 1)}, 2, &axis, 1, NULL);
@@ -135,7 +135,7 @@ void sk_export_resize(sk_exporter *e)
         attrs[n++] = sk_ex_attr_int("antialias", 1);
     if (a->resize.exclude_outside)
         attrs[n++] = sk_ex_attr_int("exclude_outside", 1);
-    const char *in[4] = {sk_ex_in(e, 0), "", "", ""};
+    const char *in[] = {sk_ex_in(e, 0), "", "", ""};
     if (*sk_ex_in(e, 1))
         in[3] = resize_sizes(e);
     else
@@ -148,9 +148,9 @@ void sk_export_grid_sample(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     if (e->opset < 16)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "needs opset 16, not %d", e->opset);
-    sk_onnx_attr attrs[3] = {sk_ex_attr_text(e, "mode", a->grid_sample.mode ? "nearest" : "bilinear"),
-                             sk_ex_attr_text(e, "padding_mode", a->grid_sample.padding ? "border" : "zeros"),
-                             sk_ex_attr_int("align_corners", a->grid_sample.align_corners)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_text(e, "mode", a->grid_sample.mode ? "nearest" : "bilinear"),
+                            sk_ex_attr_text(e, "padding_mode", a->grid_sample.padding ? "border" : "zeros"),
+                            sk_ex_attr_int("align_corners", a->grid_sample.align_corners)};
     sk_ex_emit(e, "GridSample", (const char *[]){sk_ex_in(e, 0), sk_ex_in(e, 1)}, 2, attrs, 3,
                sk_ex_out(e, 0));
 }
@@ -158,16 +158,16 @@ void sk_export_grid_sample(sk_exporter *e)
 void sk_export_gemm(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[4] = {sk_ex_attr_float("alpha", a->gemm.alpha), sk_ex_attr_float("beta", a->gemm.beta),
-                             sk_ex_attr_int("transA", a->gemm.transpose_a),
-                             sk_ex_attr_int("transB", a->gemm.transpose_b)};
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
+    sk_onnx_attr attrs[] = {sk_ex_attr_float("alpha", a->gemm.alpha), sk_ex_attr_float("beta", a->gemm.beta),
+                            sk_ex_attr_int("transA", a->gemm.transpose_a),
+                            sk_ex_attr_int("transB", a->gemm.transpose_b)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     sk_ex_emit(e, "Gemm", in, 3, attrs, 4, sk_ex_out(e, 0));
 }
 
 void sk_export_einsum(sk_exporter *e)
 {
-    const char *in[2] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
     sk_onnx_attr equation = sk_ex_attr_text(e, "equation", e->node->a.einsum.equation);
     sk_ex_emit(e, "Einsum", in, 2, &equation, 1, sk_ex_out(e, 0));
 }
@@ -188,10 +188,10 @@ static const char *standardise(sk_exporter *e, const int32_t *axes, int n_axes, 
 static void export_layer_norm(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)}, *out = sk_ex_out(e, 0);
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)}, *out = sk_ex_out(e, 0);
     if (e->opset >= 17 && *in[1]) {
-        sk_onnx_attr attrs[2] = {sk_ex_attr_int("axis", a->norm.axis),
-                                 sk_ex_attr_float("epsilon", a->norm.epsilon)};
+        sk_onnx_attr attrs[] = {sk_ex_attr_int("axis", a->norm.axis),
+                                sk_ex_attr_float("epsilon", a->norm.epsilon)};
         sk_ex_emit(e, "LayerNormalization", in, 3, attrs, 2, out);
         return;
     }
@@ -213,7 +213,7 @@ static void export_layer_norm(sk_exporter *e)
 void sk_export_norm(sk_exporter *e)
 {
     sk_onnx_attr epsilon = sk_ex_attr_float("epsilon", e->node->a.norm.epsilon);
-    const char *in[5] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2), sk_ex_in(e, 3), sk_ex_in(e, 4)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2), sk_ex_in(e, 3), sk_ex_in(e, 4)};
     if (e->node->op == SK_OP_BATCH_NORM)
         sk_ex_emit(e, "BatchNormalization", in, 5, &epsilon, 1, sk_ex_out(e, 0));
     else if (e->node->op == SK_OP_LAYER_NORM)
@@ -231,9 +231,9 @@ void sk_export_norm(sk_exporter *e)
 /* 0.5, 1.5, … as long as the size, in the given shape, spread over the grid, as [1][1][cells]. */
 static const char *coordinates(sk_exporter *e, const char *size, const char *grid, const int64_t shape[2])
 {
-    static const int64_t flat[3] = {1, 1, -1};
+    static const int64_t flat[] = {1, 1, -1};
     sk_onnx_attr to = sk_ex_attr_int("to", sk_onnx_type_of(sk_onnx_written_type(SK_DTYPE_F32, e->half)));
-    const char *range[3] = {sk_ex_int(e, 0), size, sk_ex_int(e, 1)};
+    const char *range[] = {sk_ex_int(e, 0), size, sk_ex_int(e, 1)};
     const char *v = sk_ex_emit(e, "Range", range, 3, NULL, 0, NULL);
     v = sk_ex_emit(e, "Cast", &v, 1, &to, 1, NULL);
     v = sk_ex_2(e, "Add", v, sk_ex_scalar(e, SK_DTYPE_F32, 0.5), NULL);
@@ -245,10 +245,10 @@ static const char *coordinates(sk_exporter *e, const char *size, const char *gri
 /* One level: centres [1][2][cells] and strides [1][1][cells]. */
 static void anchor_level(sk_exporter *e, int level, const char **centres, const char **strides)
 {
-    static const int64_t from = 2, to = 4, row[2] = {1, -1}, column[2] = {-1, 1};
+    static const int64_t from = 2, to = 4, row[] = {1, -1}, column[] = {-1, 1};
     sk_onnx_attr axis0 = sk_ex_attr_int("axis", 0), axis1 = sk_ex_attr_int("axis", 1);
     const char *shape = sk_ex_1(e, "Shape", sk_ex_in(e, level), NULL);
-    const char *slice[3] = {shape, sk_ex_ints(e, &from, 1), sk_ex_ints(e, &to, 1)};
+    const char *slice[] = {shape, sk_ex_ints(e, &from, 1), sk_ex_ints(e, &to, 1)};
     const char *grid = sk_ex_emit(e, "Slice", slice, 3, NULL, 0, NULL);
     const char *height =
         sk_ex_emit(e, "Gather", (const char *[]){shape, sk_ex_int(e, 2)}, 2, &axis0, 1, NULL);

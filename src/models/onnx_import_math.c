@@ -148,7 +148,7 @@ void sk_import_cast_like(sk_importer *m)
 
 void sk_import_where(sk_importer *m)
 {
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_im_out(m, 0, sk_im_node(m, SK_OP_WHERE, NULL, in, 3));
 }
 
@@ -203,7 +203,7 @@ void sk_import_arg(sk_importer *m)
 
 void sk_import_top_k(sk_importer *m)
 {
-    sk_value in[2] = {sk_im_in(m, 0), SK_VALUE_NONE}, outs[2];
+    sk_value in[] = {sk_im_in(m, 0), SK_VALUE_NONE}, outs[2];
     sk_attrs a = {.top_k = {.axis = sk_im_int32(m, "axis", -1),
                             .largest = sk_im_int(m, "largest", 1) != 0,
                             .sorted = sk_im_int(m, "sorted", 1) != 0}};
@@ -232,7 +232,7 @@ void sk_import_non_zero(sk_importer *m)
 void sk_import_non_max_suppression(sk_importer *m)
 {
     sk_attrs a = {.nms = {.center_point_box = sk_im_int(m, "center_point_box", 0) != 0}};
-    sk_value in[5] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in_i64(m, 2), sk_im_in(m, 3), sk_im_in(m, 4)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in_i64(m, 2), sk_im_in(m, 3), sk_im_in(m, 4)};
     int count = 5;
     while (count > 2 && in[count - 1] == SK_VALUE_NONE)
         count--;
@@ -244,7 +244,7 @@ static sk_value range_over(sk_importer *m, sk_value shape, int64_t axis)
 {
     sk_attrs a = {.axis = 0};
     sk_value size = sk_im_node(m, SK_OP_GATHER, &a, (sk_value[]){shape, sk_b_i64(&m->b, axis)}, 2);
-    sk_value in[3] = {sk_b_i64(&m->b, 0), size, sk_b_i64(&m->b, 1)};
+    sk_value in[] = {sk_b_i64(&m->b, 0), size, sk_b_i64(&m->b, 1)};
     return sk_im_node(m, SK_OP_RANGE, NULL, in, 3);
 }
 

@@ -197,7 +197,7 @@ void sk_import_pad(sk_importer *m)
     static const char *const modes[] = {"constant", "edge", "reflect"};
     const char *mode = sk_im_text(m, "mode", "constant");
     sk_attrs a = {.pad.mode = -1};
-    sk_value in[3] = {sk_im_in(m, 0), SK_VALUE_NONE, SK_VALUE_NONE};
+    sk_value in[] = {sk_im_in(m, 0), SK_VALUE_NONE, SK_VALUE_NONE};
     for (int i = 0; i < 3; i++)
         if (strcmp(mode, modes[i]) == 0)
             a.pad.mode = i;
@@ -229,7 +229,7 @@ void sk_import_scatter(sk_importer *m)
     sk_attrs a = {.axis = sk_im_int32(m, "axis", 0)};
     if (strcmp(sk_im_text(m, "reduction", "none"), "none") != 0)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "scattering with a reduction is not supported");
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_im_out(m, 0, sk_im_node(m, (sk_op)m->op->kind, &a, in, 3));
 }
 
@@ -247,7 +247,7 @@ void sk_import_shape(sk_importer *m)
     int64_t start = sk_im_int(m, "start", 0), end = sk_im_int(m, "end", INT64_MAX);
     sk_value v = sk_im_node(m, SK_OP_SHAPE, NULL, &x, 1);
     if (start != 0 || end != INT64_MAX) {
-        sk_value in[3] = {v, sk_b_i64s(&m->b, &start, 1), sk_b_i64s(&m->b, &end, 1)};
+        sk_value in[] = {v, sk_b_i64s(&m->b, &start, 1), sk_b_i64s(&m->b, &end, 1)};
         v = sk_im_node(m, SK_OP_SLICE, NULL, in, 3);
     }
     sk_im_out(m, 0, v);
@@ -261,7 +261,7 @@ void sk_import_size(sk_importer *m)
 
 void sk_import_range(sk_importer *m)
 {
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_im_out(m, 0, sk_im_node(m, SK_OP_RANGE, NULL, in, 3));
 }
 
@@ -287,7 +287,7 @@ void sk_import_constant_of_shape(sk_importer *m)
 void sk_import_one_hot(sk_importer *m)
 {
     sk_attrs a = {.axis = sk_im_int32(m, "axis", -1)};
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in_i64(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in_i64(m, 1), sk_im_in(m, 2)};
     sk_im_out(m, 0, sk_im_node(m, SK_OP_ONE_HOT, &a, in, 3));
 }
 

@@ -65,7 +65,7 @@ static void read_kernel(sk_importer *m, sk_value weight, sk_window *w)
 
 void sk_import_conv(sk_importer *m)
 {
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_attrs a = {.conv = {.window = read_window(m), .groups = sk_im_int32(m, "group", 1)}};
     read_kernel(m, in[1], &a.conv.window);
     sk_im_out(m, 0, sk_im_node(m, SK_OP_CONV, &a, in, in[2] == SK_VALUE_NONE ? 2 : 3));
@@ -73,7 +73,7 @@ void sk_import_conv(sk_importer *m)
 
 void sk_import_conv_transpose(sk_importer *m)
 {
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_attrs a = {.conv_transpose = {.window = read_window(m), .groups = sk_im_int32(m, "group", 1)}};
     read_kernel(m, in[1], &a.conv_transpose.window);
     read_pair_list(m, "output_padding", 2, a.conv_transpose.output_pad);
@@ -176,7 +176,7 @@ static sk_value sizes_from_factors(sk_importer *m, sk_value x, sk_value scales, 
     sk_value shape = sk_im_node(m, SK_OP_SHAPE, NULL, &x, 1);
     if (expected == 2) {
         int64_t from = 2, to = 4;
-        sk_value in[3] = {shape, sk_b_i64s(&m->b, &from, 1), sk_b_i64s(&m->b, &to, 1)};
+        sk_value in[] = {shape, sk_b_i64s(&m->b, &from, 1), sk_b_i64s(&m->b, &to, 1)};
         shape = sk_im_node(m, SK_OP_SLICE, NULL, in, 3);
     }
     sk_value size = sk_im_binary(m, SK_BINARY_MUL, sk_im_cast(m, shape, SK_DTYPE_F32), scales);
@@ -193,7 +193,7 @@ static bool has_elements(sk_importer *m, int index)
 
 static void finish_resize(sk_importer *m, sk_attrs *a, int scales, int sizes, int expected)
 {
-    sk_value in[2] = {sk_im_in(m, 0), SK_VALUE_NONE};
+    sk_value in[] = {sk_im_in(m, 0), SK_VALUE_NONE};
     sk_tensor factors;
     if (sizes >= 0 && has_elements(m, sizes))
         in[1] = sk_im_in_i64(m, sizes);
@@ -263,7 +263,7 @@ void sk_import_matmul(sk_importer *m)
 
 void sk_import_gemm(sk_importer *m)
 {
-    sk_value in[3] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1), sk_im_in(m, 2)};
     sk_attrs a = {.gemm = {.alpha = sk_im_float(m, "alpha", 1),
                            .beta = sk_im_float(m, "beta", 1),
                            .transpose_a = sk_im_int(m, "transA", 0) != 0,
@@ -287,7 +287,7 @@ void sk_import_einsum(sk_importer *m)
     }
     if (m->node->n_in > 2)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "only one or two inputs are supported");
-    sk_value in[2] = {sk_im_in(m, 0), sk_im_in(m, 1)};
+    sk_value in[] = {sk_im_in(m, 0), sk_im_in(m, 1)};
     sk_im_out(m, 0, sk_im_node(m, SK_OP_EINSUM, &a, in, in[1] == SK_VALUE_NONE ? 1 : 2));
 }
 

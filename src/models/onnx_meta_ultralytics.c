@@ -146,7 +146,7 @@ static sk_status read_input(sk_onnx_reading *r)
     sk_input_spec *in = &r->model->input;
     sk_config *imgsz = NULL;
     const char *stride = sk_onnx_metadata(r->onnx, "stride");
-    int64_t side[2] = {0, 0};
+    int64_t side[] = {0, 0};
     SK_TRY(open_literal(r, "imgsz", &imgsz));
     const sk_config_value *root = sk_config_root(imgsz);
     bool fine = !root || (sk_config_to_int(sk_config_at(root, 0), &side[0]) &&

@@ -21,7 +21,7 @@ void sk_import_quantise(sk_importer *m)
     bool narrows = m->op->kind == SK_OP_QUANTIZE;
     sk_attrs a = {.quantise.axis = sk_im_int32(m, "axis", 1)};
     int64_t type = sk_im_int(m, "output_dtype", 0);
-    sk_value in[3] = {sk_im_in(m, 0), constant_input(m, 1, "scale"), SK_VALUE_NONE};
+    sk_value in[] = {sk_im_in(m, 0), constant_input(m, 1, "scale"), SK_VALUE_NONE};
     if (sk_im_int(m, "block_size", 0) != 0)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "scales for blocks of %lld are not supported",
                    (long long)sk_im_int(m, "block_size", 0));
@@ -53,7 +53,7 @@ void sk_export_quantise(sk_exporter *e)
 {
     sk_onnx_attr axis = sk_ex_attr_int("axis", e->node->a.quantise.axis);
     sk_tensor scale = sk_ex_constant(e, 1);
-    const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
+    const char *in[] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     if (e->half)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "a network in eight bits cannot be written in float16 as well");
     if (e->opset < SK_ONNX_OPSET_F8 && sk_graph_is_f8(e->graph))

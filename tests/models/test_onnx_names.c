@@ -204,6 +204,39 @@ static void casts_at_the_ends(void **state)
     sk_graph_close(&g);
 }
 
+/* A weight that lies somewhere in a larger block, as it is and narrowed. */
+static void weights_of_a_larger_block(void **state)
+{
+    (void)state;
+    static const char *const in = "x", *const out = "y";
+    const sk_shape two = {.rank = 1, .dim = {2}};
+    for (int half = 0; half < 2; half++) {
+        sk_graph *g = NULL;
+        sk_builder b;
+        sk_onnx_model *onnx = NULL;
+        sk_blob *block = NULL;
+        sk_text text = {0};
+        open_graph(&g, &b);
+        assert_ok(sk_blob_alloc(6 * sizeof(float), &block, &err), &err);
+        for (int i = 0; i < 6; i++)
+            ((float *)sk_blob_data(block))[i] = (float)i + 0.5f;
+        const sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &two);
+        sk_b_output(
+            &b, sk_b_add(&b, x, sk_b_constant_blob(&b, "w", SK_DTYPE_F32, &two, block, 3 * sizeof(float))),
+            "");
+        sk_blob_unref(&block);
+        assert_ok(b.status, &b.error);
+        assert_ok(sk_onnx_create(&onnx, &err), &err);
+        assert_ok(sk_onnx_from_graph(g, 17, half, &in, &out, onnx, &err), &err);
+        tell_onnx(&text, &onnx->graph);
+        assert_string_equal(sk_text_get(&text), half ? "    w: f16[2] 3.5 4.5\n    y = Add(x, w)  # Add\n"
+                                                     : "    w: f32[2] 3.5 4.5\n    y = Add(x, w)  # Add\n");
+        sk_text_free(&text);
+        sk_onnx_close(&onnx);
+        sk_graph_close(&g);
+    }
+}
+
 static void as_many_ends_as_there_may_be(void **state)
 {
     (void)state;
@@ -329,6 +362,7 @@ int main(void)
         cmocka_unit_test(ends_go_first),
         cmocka_unit_test(names_of_nodes),
         cmocka_unit_test(casts_at_the_ends),
+        cmocka_unit_test(weights_of_a_larger_block),
         cmocka_unit_test(as_many_ends_as_there_may_be),
         cmocka_unit_test(order_of_makers_and_users),
         cmocka_unit_test(order_that_there_is_not),
