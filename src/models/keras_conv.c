@@ -34,17 +34,21 @@ sk_status sk_keras_conv2d(sk_keras_layer *l)
 }
 
 /* Depthwise kernel (H, W, C, M) to [C*M][1][H][W]: output channel c*M + m. */
-static sk_status depthwise(sk_keras_layer *l, const char *weight, sk_window *w, int64_t *channels,
-                           sk_value *out, sk_value bias)
+static sk_status depthwise(sk_keras_layer *l, const sk_window *w, bool with_bias, int64_t *channels,
+                           sk_value *out)
 {
     static const int cmhw[] = {2, 3, 0, 1};
-    sk_shape shape;
-    sk_value kernel;
-    int64_t dims[] = {w->kernel[0], w->kernel[1], l->in[0].channels, -1};
-    SK_TRY(sk_keras_constant(l, weight, 4, dims, cmhw, &kernel, &shape));
-    int64_t groups = shape.dim[2], count = groups * shape.dim[3];
+    sk_value kernel, bias = SK_VALUE_NONE;
+    int64_t multiplier = sk_config_int_or(l->config, "depth_multiplier", 1), groups = l->in[0].channels;
+    if (multiplier < 1 || multiplier > 4096 || groups < 1)
+        return sk_keras_fail(l, SK_ERR_FORMAT,
+                             "\"depth_multiplier\" or the number of channels is out of range");
+    int64_t dims[] = {w->kernel[0], w->kernel[1], groups, multiplier}, count = groups * multiplier;
     if (groups > 65536 || count > 1 << 20)
         return sk_keras_fail(l, SK_ERR_LIMIT, "%lld channels", (long long)groups);
+    if (with_bias)
+        SK_TRY(read_bias(l, count, &bias));
+    SK_TRY(sk_keras_constant(l, "depthwise_kernel", 4, dims, cmhw, &kernel, NULL));
     /* [C][M][H][W] is the same memory as [C*M][1][H][W]. */
     sk_keras_reshape_constant(l, kernel,
                               &(sk_shape){.rank = 4, .dim = {count, 1, w->kernel[0], w->kernel[1]}});
@@ -57,15 +61,9 @@ sk_status sk_keras_depthwise_conv2d(sk_keras_layer *l)
 {
     SK_TRY(sk_keras_need_image(l));
     sk_window w;
-    sk_value bias;
     SK_TRY(sk_keras_window(l, "kernel_size", 0, false, &w));
-    int64_t multiplier = sk_config_int_or(l->config, "depth_multiplier", 1);
-    if (multiplier < 1 || multiplier > 4096 || l->in[0].channels < 1)
-        return sk_keras_fail(l, SK_ERR_FORMAT,
-                             "\"depth_multiplier\" or the number of channels is out of range");
     l->out = l->in[0];
-    SK_TRY(read_bias(l, multiplier * l->in[0].channels, &bias));
-    SK_TRY(depthwise(l, "depthwise_kernel", &w, &l->out.channels, &l->out.v, bias));
+    SK_TRY(depthwise(l, &w, true, &l->out.channels, &l->out.v));
     l->out.stride *= w.stride[0];
     return sk_keras_activate(l, sk_config_get(l->config, "activation"), &l->out);
 }
@@ -80,7 +78,7 @@ sk_status sk_keras_separable_conv2d(sk_keras_layer *l)
     sk_value kernel, bias, middle = SK_VALUE_NONE;
     int64_t channels = -1;
     SK_TRY(sk_keras_window(l, "kernel_size", 0, false, &w));
-    SK_TRY(depthwise(l, "depthwise_kernel", &w, &channels, &middle, SK_VALUE_NONE));
+    SK_TRY(depthwise(l, &w, false, &channels, &middle));
     int64_t dims[] = {1, 1, channels, sk_config_int_or(l->config, "filters", -1)};
     SK_TRY(sk_keras_constant(l, "pointwise_kernel", 4, dims, oihw, &kernel, &shape));
     SK_TRY(read_bias(l, shape.dim[3], &bias));

@@ -272,9 +272,7 @@ static sk_status feed_inputs(scope *s, const sk_config_value *config, const sk_k
             if (n > 0)
                 return sk_fail(w->err, SK_ERR_UNSUPPORTED, "%s: a network with several inputs", w->what);
             SK_TRY(read_input(s, l));
-        } else {
-            if (n >= n_inputs)
-                break;
+        } else if (n < n_inputs) {
             l->ports[0] = inputs[n];
             l->made[0] = true;
         }

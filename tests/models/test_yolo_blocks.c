@@ -2,13 +2,11 @@
 /* Every module of Ultralytics' that skitter knows, alone in a small model: what becomes of it, an operation a line, and what that
  * computes; or the words it is refused with. Compared with tests/models/whole/blocks.txt, whose lines were read beside
  * Ultralytics' own forward functions. */
-#include "support/recorded.h"
+#include "graph_words.h"
 #include "support/test.h"
 #include "support/yolo_writer.h"
 
 #include "base/memory.h"
-#include "base/text.h"
-#include "graph/ops.h"
 #include "graph/reference.h"
 #include "models/model.h"
 
@@ -204,87 +202,6 @@ static const char *const blocks[] = {
 
 /* --- what became of it --- */
 
-/* A value: x is what goes into the block, the others have the numbers of their lines; constants have their names and, where they
- * are few whole numbers, these. */
-static void put_value(const sk_graph *g, sk_value v, const int *line, sk_text *out)
-{
-    if (v < 0) {
-        sk_text_append(out, "-");
-        return;
-    }
-    const sk_value_info *info = &g->values[v];
-    if (!info->blob) {
-        sk_text_appendf(out, line[v] ? "%%%d" : "x", line[v]);
-        return;
-    }
-    const sk_tensor t = sk_value_tensor(g, v);
-    char shape[SK_SHAPE_TEXT];
-    if (t.dtype == SK_DTYPE_F32) {
-        recorded_sum sum = {0};
-        for (int64_t i = 0; i < sk_shape_count(&t.shape); i++)
-            recorded_add(&sum, sk_tensor_at(&t, i));
-        sk_text_appendf(out, "%s[%s] %.7g", info->name, sk_shape_text(&t.shape, shape, sizeof shape),
-                        sum.sum);
-        return;
-    }
-    sk_text_append(out, "[");
-    for (int64_t i = 0; i < sk_shape_count(&t.shape); i++)
-        sk_text_appendf(out, i ? " %lld" : "%lld", (long long)sk_tensor_int_at(&t, i));
-    sk_text_append(out, "]");
-}
-
-static void put_window(const sk_window *w, sk_text *out)
-{
-    sk_text_appendf(out, " k%dx%d s%dx%d d%dx%d p%d,%d,%d,%d", w->kernel[0], w->kernel[1], w->stride[0],
-                    w->stride[1], w->dilation[0], w->dilation[1], w->pad[0], w->pad[1], w->pad[2], w->pad[3]);
-}
-
-static void put_attributes(const sk_node *n, sk_text *out)
-{
-    const sk_attrs *a = &n->a;
-    switch (n->op) {
-    case SK_OP_CONV:
-        put_window(&a->conv.window, out);
-        sk_text_appendf(out, " g%d", a->conv.groups);
-        break;
-    case SK_OP_CONV_TRANSPOSE:
-        put_window(&a->conv_transpose.window, out);
-        sk_text_appendf(out, " g%d +%d,%d", a->conv_transpose.groups, a->conv_transpose.output_pad[0],
-                        a->conv_transpose.output_pad[1]);
-        break;
-    case SK_OP_MAX_POOL:
-    case SK_OP_AVG_POOL:
-        put_window(&a->pool.window, out);
-        sk_text_appendf(out, " ceil %d, pad counts %d", a->pool.ceil_mode, a->pool.count_include_pad);
-        break;
-    case SK_OP_UNARY:
-        sk_text_appendf(out, " %s %g %g", sk_unary_name(a->unary.kind), (double)a->unary.alpha,
-                        (double)a->unary.beta);
-        break;
-    case SK_OP_BINARY: sk_text_appendf(out, " %s", sk_binary_name(a->binary.kind)); break;
-    case SK_OP_CONCAT:
-    case SK_OP_SOFTMAX: sk_text_appendf(out, " axis %d", a->axis); break;
-    case SK_OP_SPLIT: sk_text_appendf(out, " axis %d", a->split.axis); break;
-    case SK_OP_BATCH_NORM: sk_text_appendf(out, " eps %g", (double)a->norm.epsilon); break;
-    default: break;
-    }
-}
-
-static void put_node(const sk_graph *g, const sk_node *n, int *line, int *next, sk_text *out)
-{
-    for (int i = 0; i < n->n_out; i++) {
-        line[n->out[i]] = ++*next;
-        sk_text_appendf(out, "%s%%%d", i ? ", " : "    ", *next);
-    }
-    sk_text_appendf(out, " = %s", sk_op_name(n->op));
-    put_attributes(n, out);
-    for (int i = 0; i < n->n_in; i++) {
-        sk_text_append(out, i ? ", " : " (");
-        put_value(g, n->in[i], line, out);
-    }
-    sk_text_append(out, ")\n");
-}
-
 static bool reads_weight(const sk_graph *g, const sk_node *n, const char *name)
 {
     return n->op == SK_OP_CONV && strcmp(g->values[n->in[1]].name, name) == 0;
@@ -302,9 +219,9 @@ static size_t put_block(const sk_graph *g, sk_text *out)
     while (!reads_weight(g, &g->nodes[to], "model.3.cv1.weight"))
         to++;
     for (size_t i = from; i < to; i++)
-        put_node(g, &g->nodes[i], line, &next, out);
+        words_node(g, &g->nodes[i], line, &next, out);
     sk_text_append(out, "    gives ");
-    put_value(g, g->nodes[to].in[0], line, out);
+    words_value(g, g->nodes[to].in[0], line, out);
     sk_text_append(out, "\n");
     return to;
 }
@@ -355,12 +272,7 @@ static void blocks_are_what_ultralytics_computes(void **state)
         put_numbers(model->graph, put_block(model->graph, &all), &all);
         sk_model_close(&model);
     }
-    for (char *line = all.data, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        recorded_say("%s", line);
-    }
-    recorded_check("tests/models/whole/blocks.txt");
-    sk_text_free(&all);
+    words_check(&all, "tests/models/whole/blocks.txt");
 }
 
 int main(void)
