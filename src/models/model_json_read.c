@@ -3,6 +3,7 @@
 
 #include "formats/config.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static sk_status read_int(const reader *r, const sk_config_value *map, const cha
 static sk_status read_float(const reader *r, const sk_config_value *v, const char *key, float *out)
 {
     double value = 0;
-    if ((v && !sk_config_to_real(v, &value)) || !isfinite(value))
+    if ((v && !sk_config_to_real(v, &value)) || !(fabs(value) <= FLT_MAX))
         return refuse(r, key);
     *out = (float)value;
     return SK_OK;
