@@ -175,7 +175,7 @@ static void reals(void **state)
                  {false, "input", "scale", "\"a\"", NULL},
                  {false, "input", "scale", "1e39", NULL},
                  {false, "input", "scale", "-1e39", NULL}, /* beyond what a float holds */
-                 {false, "input", "scale", "1e+38", ""},
+                 {false, "input", "scale", "9.99999968e+37", ""},
                  {false, "input", "scale", NULL, "0"},
                  {false, "input", "mean", "[0.5,0.25,0.125]", ""},
                  {false, "input", "mean", "[0.5]", "[0.5,0,0]"},
