@@ -7,6 +7,8 @@
 
 /* SLEAP up to 1.4: training_config.json + best_model.h5. */
 
+#define MAX_SIDE (1 << 16) /* of crops and of frames */
+
 typedef struct {
     sk_sleap_source *source;
     sk_config *config;
@@ -88,6 +90,13 @@ static const char *backbone_of(const sk_config_value *root, const sk_config_valu
     return "network";
 }
 
+/* A size; what is out of range stays so for check_spec. */
+static int32_t size_at(const sk_config_value *value, const char *path)
+{
+    int64_t size = sk_config_int_or(value, path, 0);
+    return size < 0 ? -1 : size > MAX_SIDE ? MAX_SIDE + 1 : (int32_t)size;
+}
+
 static void fill_spec(reader *r)
 {
     const sk_config_value *root = sk_config_root(r->config), *backbone;
@@ -116,13 +125,13 @@ static void fill_spec(reader *r)
     s->ensure_rgb = sk_config_bool_or(preparation, "ensure_rgb", false);
     s->ensure_grayscale = sk_config_bool_or(preparation, "ensure_grayscale", false);
     if (sk_config_bool_or(preparation, "resize_and_pad_to_target", true)) {
-        s->target_size[0] = (int32_t)sk_config_int_or(preparation, "target_height", 0);
-        s->target_size[1] = (int32_t)sk_config_int_or(preparation, "target_width", 0);
+        s->target_size[0] = size_at(preparation, "target_height");
+        s->target_size[1] = size_at(preparation, "target_width");
     }
     if (m->task == SK_TASK_CENTERED_INSTANCE || m->task == SK_TASK_MULTICLASS_TOPDOWN) {
-        int64_t crop = sk_config_int_or(root, "data.instance_cropping.crop_size", 0);
-        s->crop_size[0] = crop > 0 ? (int32_t)crop : r->network.height;
-        s->crop_size[1] = crop > 0 ? (int32_t)crop : r->network.width;
+        int32_t crop = size_at(root, "data.instance_cropping.crop_size");
+        s->crop_size[0] = crop > 0 ? crop : r->network.height;
+        s->crop_size[1] = crop > 0 ? crop : r->network.width;
     }
     if (!s->anchor_part) {
         const char *part = sk_config_text_or(root, "data.instance_cropping.center_on_part", NULL);
@@ -152,8 +161,8 @@ static sk_status check_spec(reader *r)
     if (!(m->sleap.input_scale > 0) || m->sleap.input_scale > 100)
         return sk_fail(r->err, SK_ERR_FORMAT, "%s: \"input_scaling\" is out of range", config);
     for (int i = 0; i < 2; i++)
-        if (m->sleap.crop_size[i] < 0 || m->sleap.crop_size[i] > 1 << 16 || m->sleap.target_size[i] < 0 ||
-            m->sleap.target_size[i] > 1 << 16)
+        if (m->sleap.crop_size[i] > MAX_SIDE || m->sleap.target_size[i] < 0 ||
+            m->sleap.target_size[i] > MAX_SIDE)
             return sk_fail(r->err, SK_ERR_FORMAT, "%s: a crop or target size is out of range", config);
     for (int32_t i = 0; i < r->network.n_outputs; i++) {
         const sk_keras_output *o = &r->network.outputs[i];
