@@ -155,8 +155,8 @@ static void cb_linear(yolo_reader *y, yolo_module *module, sk_value x, layer_out
             sk_yolo_fail(y, SK_ERR_FORMAT, "its widths are broken");
     }
     x = sk_yolo_child(y, module, "conv", x);
-    if (n < 1) {
-        sk_yolo_fail(y, SK_ERR_FORMAT, "its widths are missing");
+    if (n < 1 || sk_pickle_at(widths, 16)) {
+        sk_yolo_fail(y, SK_ERR_FORMAT, "its widths are missing or more than 16");
     } else if (n == 1) {
         out->value[0] = x;
     } else {

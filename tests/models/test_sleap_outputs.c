@@ -130,6 +130,11 @@ static void outputs_fit_what_is_said(void **state)
             assert_int_equal(model->outputs[0].kind, sk_sleap_output_kind(cases[i].name));
         }
     }
+    fresh(NULL); /* no edges at all: no channels */
+    says(sk_sleap_add_output(model, &heads, "PartAffinityFieldsHead_0", 2, 4, "m.h5", &err), SK_ERR_MISMATCH,
+         "m.h5: output \"PartAffinityFieldsHead_0\" has 2 channels where the training configuration names 0; "
+         "the "
+         "folder mixes files of two models");
     heads = (sk_sleap_heads){0}; /* strides that nobody says */
     fresh(NULL);
     model->n_keypoints = 1;
