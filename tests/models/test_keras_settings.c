@@ -113,6 +113,8 @@ static const struct {
     {"BatchNormalization", "axis: 3, epsilon: 0.25"},
     {"BatchNormalization", "axis: [-1], scale: false"},
     {"BatchNormalization", "center: false"},
+    {"BatchNormalization", "axis: [1]"},
+    {"BatchNormalization", "axis: [3, 1]"},
     {"BatchNormalization", "axis: 2"},
     {"BatchNormalization", "axis: 0"},
     {"Activation", "activation: relu6"},
