@@ -98,7 +98,20 @@ static inline void words_attributes(const sk_node *n, sk_text *out)
     case SK_OP_CONCAT:
     case SK_OP_GATHER_ELEMENTS:
     case SK_OP_SOFTMAX: sk_text_appendf(out, " axis %d", a->axis); break;
-    case SK_OP_SPLIT: sk_text_appendf(out, " axis %d", a->split.axis); break;
+    case SK_OP_SPLIT:
+        sk_text_appendf(out, " axis %d", a->split.axis);
+        for (int i = 0; i < a->split.n_sizes; i++)
+            sk_text_appendf(out, "%s%lld", i ? "," : " into ", (long long)a->split.sizes[i]);
+        break;
+    case SK_OP_ANCHORS:
+        for (int i = 0; i < a->anchors.n_levels; i++)
+            sk_text_appendf(out, "%s%g", i ? "," : " by ", (double)a->anchors.stride[i]);
+        break;
+    case SK_OP_TOP_K:
+        sk_text_appendf(out, " axis %d, largest %d, sorted %d", a->top_k.axis, a->top_k.largest,
+                        a->top_k.sorted);
+        break;
+    case SK_OP_CAST: sk_text_appendf(out, " to %d", a->cast.to); break;
     case SK_OP_PAD: sk_text_appendf(out, " mode %d", a->pad.mode); break;
     case SK_OP_TRANSPOSE: words_list("as", a->perm, 4, out); break;
     case SK_OP_LAYER_NORM:

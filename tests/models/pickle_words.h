@@ -2,8 +2,8 @@
 #ifndef SK_TESTS_PICKLE_WORDS_H
 #define SK_TESTS_PICKLE_WORDS_H
 
-/* A checkpoint in words: YAML as a pickle. A map with the key class ("some.where.Thing") is an object, a list that begins with tuple one of
- * whole numbers that cannot be changed. */
+/* A checkpoint in words: YAML as a pickle. A map with the key class ("some.where.Thing") is an object, one with the key tensor (its sizes)
+ * a tensor, of `values` or of such that follow a rule; a list that begins with tuple is one of whole numbers that cannot be changed. */
 #include "support/test.h"
 #include "support/torch_writer.h"
 
@@ -45,8 +45,28 @@ static inline void pickle_list(tw_pickle *p, const sk_config_value *v)
     tw_list_end(p);
 }
 
+static inline void pickle_tensor(tw_pickle *p, const sk_config_value *sizes, const sk_config_value *given)
+{
+    static float values[1 << 12];
+    sk_shape shape = {.rank = (int32_t)sizes->length};
+    for (size_t i = 0; i < sizes->length; i++)
+        assert_true(sk_config_to_int(sizes->u.items[i], &shape.dim[i]));
+    assert_true(sk_shape_count(&shape) <= 1 << 12);
+    for (int64_t i = 0; i < sk_shape_count(&shape); i++) {
+        double value = (double)(i * 7 % 11 - 4) / 8;
+        sk_config_to_real(sk_config_at(given, (size_t)i), &value);
+        values[i] = (float)value;
+    }
+    tw_tensor(p, SK_DTYPE_F32, &shape, values, false);
+}
+
 static inline void pickle_map(tw_pickle *p, const sk_config_value *v)
 {
+    const sk_config_value *sizes = sk_config_get(v, "tensor");
+    if (sizes) {
+        pickle_tensor(p, sizes, sk_config_get(v, "values"));
+        return;
+    }
     const char *class_name = sk_config_text(sk_config_get(v, "class")),
                *dot = class_name ? strrchr(class_name, '.') : NULL;
     if (dot) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every setting of every Keras layer that is read: what reaches the graph when it is given, left out, at its bounds and beyond them.
- * Compared with tests/models/whole/keras_layers.txt, whose lines were read beside Keras' own definitions. */
+ * Compared with tests/models/whole/keras_layers.txt and keras_chains.txt. */
 #include "keras_words.h"
 
 static const struct {
