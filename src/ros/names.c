@@ -192,8 +192,6 @@ bool sk_ros_names_meant(const sk_ros_names *names, const char *pattern)
 {
     char whole[2 * SK_ROS_NAME], rule[SK_ROS_NAME];
     sk_ros_names_whole(names, whole);
-    if (strlen(pattern) + 2 > sizeof rule)
-        return false;
-    snprintf(rule, sizeof rule, "%s%s", pattern[0] == '/' ? "" : "/", pattern);
-    return matches(rule, whole);
+    const int length = snprintf(rule, sizeof rule, "%s%s", pattern[0] == '/' ? "" : "/", pattern);
+    return length < (int)sizeof rule && matches(rule, whole);
 }

@@ -179,6 +179,16 @@ static void every_section_is_told_in_words(void **state)
         {"", "", ", fields: [3]", "", ": output.fields[0] must be a section\n"},
         {"", "", ", fields: [{name: a, dtype: b, shape: []}, c]", "", ": output.fields[1] must be a section"},
         {"", "", ", keypoint_names: {a: [b]}", "", NULL},
+        {"", "", ", fields: [{name: a, dtype: b, shape: x}]", "", ": output.fields[0].shape must be a list"},
+        {"", "", ", skeleton: [[0, 65535], [65535, 0]]", "", NULL},
+        {"", "", ", skeleton: [[0, 1], [0, 65536]]", "",
+         ": output.skeleton[1] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[65536, 0]]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[-1, 0]]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[0, -1], 3]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[0, 1, 2]]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[0]]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
+        {"", "", ", skeleton: [[0, x]]", "", ": output.skeleton[0] must be two numbers of keypoints\n"},
         {"", "", "", "publishers: [3]", ": ros.publishers[0] must be a section\n"},
         {"", "", "", "services: [{name: a, srv_type: b}, 4]", ": ros.services[1] must be a section\n"},
         {"", "", "", "services: [{name: a}]", ": ros.services[0].srv_type is missing\n"},
@@ -219,6 +229,26 @@ static void every_section_is_told_in_words(void **state)
     }
 }
 
+/* Several wrong things are told one by one. */
+static void every_field_is_told(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "model: {name: x, family: ultralytics, variants: [x], default_variant: x}\nsource: {type: a, repo: "
+        "b}\n"
+        "input: {}\noutput: {type: detections, fields: [3, {dtype: b, shape: []}, {name: a, shape: []}, 4, "
+        "{name: a, dtype: b}]}\nros: {publishers: [{topic: 'a b', msg_type: 'c d'}, {msg_type: e}, {topic: "
+        "f}]}\n";
+    told(text, sizeof text - 1,
+         (const char *const[]){
+             ": output.fields[0] must be a section\n", ": output.fields[1].name is missing\n",
+             ": output.fields[2].dtype is missing\n", ": output.fields[3] must be a section\n",
+             ": output.fields[4].shape is missing\n",
+             ": ros.publishers[0].topic: ROS allows no topic 'a b'\n",
+             ": ros.publishers[0].msg_type: 'c d' names no message\n",
+             ": ros.publishers[1].topic is missing\n", ": ros.publishers[2].msg_type is missing\n", NULL});
+}
+
 /* --- names of ROS --- */
 
 static void names_have_so_many_bytes(void **state)
@@ -247,6 +277,13 @@ static void names_have_so_many_bytes(void **state)
         assert_int_equal(sk_ros_names_remap(&names, rule, &err), good ? SK_OK : SK_ERR_ARG);
         snprintf(rule, sizeof rule, "%s:=b", text);
         assert_int_equal(sk_ros_names_remap(&names, rule, &err), good ? SK_OK : SK_ERR_ARG);
+        /* a node whose whole name has as many bytes as there may be is meant by it, with its first '/' and without */
+        text[0] = '/', text[SK_ROS_NAME - 1] = '\0';
+        assert_ok(sk_ros_names_init(&names, text + 1, NULL, &err), &err);
+        assert_true(sk_ros_names_meant(&names, text) && sk_ros_names_meant(&names, text + 1));
+        text[SK_ROS_NAME - 1] = 'a', text[SK_ROS_NAME] = '\0';
+        assert_false(sk_ros_names_meant(&names, text) || sk_ros_names_meant(&names, text + 1));
+        text[SK_ROS_NAME] = 'a', text[length] = '\0';
         /* what means this node: one byte is the '/' that it gets */
         assert_ok(sk_ros_names_init(&names, "eye", NULL, &err), &err);
         assert_false(sk_ros_names_meant(&names, text));
@@ -329,6 +366,7 @@ int main(void)
                                        cmocka_unit_test(texts_have_so_many_bytes_and_values),
                                        cmocka_unit_test(words_are_short_and_safe),
                                        cmocka_unit_test(every_section_is_told_in_words),
+                                       cmocka_unit_test(every_field_is_told),
                                        cmocka_unit_test(names_have_so_many_bytes),
                                        cmocka_unit_test(names_together_have_so_many_bytes),
                                        cmocka_unit_test(remappings_have_an_end),

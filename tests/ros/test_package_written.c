@@ -8,6 +8,8 @@
 #include "ros/generate.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,6 +127,50 @@ static void nothing_half_made(void **state)
     assert_int_equal(entries_of("kept"), 1000);
 }
 
+static int renames_fail_with; /* of folders; 0: they do not */
+
+typedef int rename_it(const char *, const char *);
+
+/* The program's own comes before the library's. */
+int rename(const char *from, const char *to)
+{
+    static rename_it *real;
+    struct stat what;
+    if (renames_fail_with && stat(from, &what) == 0 && S_ISDIR(what.st_mode)) {
+        errno = renames_fail_with;
+        return -1;
+    }
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "rename");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    return real(from, to);
+}
+
+/* Somebody else was there first, or it cannot be done: which of both is told, and nothing is left. */
+static void a_last_step_that_fails(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        const char *words;
+    } rows[] = {{EEXIST, "late/fly_watch: is there already"},
+                {ENOTEMPTY, "late/fly_watch: is there already"},
+                {ENOTDIR, "late/fly_watch: is there already"},
+                {EACCES, "late/fly_watch: cannot be made: Permission denied"},
+                {EXDEV, "late/fly_watch: cannot be made: Invalid cross-device link"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *path = NULL;
+        renames_fail_with = rows[i].code;
+        const sk_status status = sk_ros_write_folder(&package, "late", false, &path, &err);
+        renames_fail_with = 0;
+        assert_int_equal(status, SK_ERR_IO);
+        assert_string_equal(err.message, rows[i].words);
+        assert_null(path);
+        assert_int_equal(entries_of("late"), -1);
+    }
+}
+
 static sk_status write_both(void *context, sk_error *e)
 {
     static const sk_ros_package small = {.name = name, .files = files + 3, .count = 1, .capacity = 1};
@@ -153,6 +199,7 @@ int main(void)
         return 1;
     memset(too_long, 'x', sizeof too_long - 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(folders), cmocka_unit_test(nothing_half_made),
+                                       cmocka_unit_test(a_last_step_that_fails),
                                        cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
