@@ -32,7 +32,8 @@ typedef struct numbered_message {
 
 static sk_dds_library really;
 static numbered_end ends[ENDS];
-static int n_ends, qualities, turns, listeners;
+static int n_ends, qualities, turns, listeners, speakers;
+static atomic_int asked_listeners;
 static sk_text asked; /* a line for each end: what was asked for it */
 static numbered_message coming[COMING];
 static int n_coming;
@@ -198,10 +199,18 @@ static inline int32_t numbered_guid(sk_dds_entity entity, sk_dds_guid *out)
     return 0;
 }
 
-static inline int32_t numbered_matched(sk_dds_entity end, sk_dds_matched *out)
+static inline int32_t numbered_listeners(sk_dds_entity end, sk_dds_matched *out)
 {
     (void)end;
+    asked_listeners++;
     out->current_count = (uint32_t)listeners;
+    return 0;
+}
+
+static inline int32_t numbered_speakers(sk_dds_entity end, sk_dds_matched *out)
+{
+    (void)end;
+    out->current_count = (uint32_t)speakers;
     return 0;
 }
 
@@ -286,7 +295,7 @@ static inline bool numbered_begin(void)
         really = sk_dds;
     }
     n_ends = n_coming = qualities = turns = 0;
-    listeners = 1;
+    listeners = speakers = 1;
     on_turn = NULL;
     on_write = NULL;
     sk_dds.dds_create_domain = numbered_domain;
@@ -302,8 +311,8 @@ static inline bool numbered_begin(void)
     sk_dds.dds_waitset_wait = numbered_wait;
     sk_dds.dds_delete = numbered_delete;
     sk_dds.dds_get_guid = numbered_guid;
-    sk_dds.dds_get_publication_matched_status = numbered_matched;
-    sk_dds.dds_get_subscription_matched_status = numbered_matched;
+    sk_dds.dds_get_publication_matched_status = numbered_listeners;
+    sk_dds.dds_get_subscription_matched_status = numbered_speakers;
     sk_dds.dds_get_requested_incompatible_qos_status = numbered_refused_in;
     sk_dds.dds_get_offered_incompatible_qos_status = numbered_refused_out;
     sk_dds.dds_create_qos = numbered_qos;

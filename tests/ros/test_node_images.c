@@ -258,6 +258,94 @@ static void without_memory_it_ends(void **state)
     numbered_end_of_it();
 }
 
+/* --- sixteen bits --- */
+
+typedef struct picture {
+    header header;
+    uint32_t height, width;
+    const char *encoding;
+    uint8_t big_endian;
+    uint32_t step;
+    sk_dds_sequence data;
+} picture;
+
+static uint8_t drawn[3][WIDTH * HEIGHT * 3];
+static int n_drawn;
+
+static int32_t keep_drawn(const char *topic, const void *sample)
+{
+    const picture *p = sample;
+    if (strstr(topic, "/annotated") && n_drawn < 3 && p->data.length == sizeof drawn[0])
+        memcpy(drawn[n_drawn++], p->data.buffer, sizeof drawn[0]);
+    return look(topic, sample);
+}
+
+/* The same greys with their high byte last, first, and said to be first where it is last. */
+static void greys(int turn)
+{
+    uint8_t bytes[WIDTH * HEIGHT * 2];
+    sk_cdr_writer writer = {0};
+    until_given_back();
+    if (turn > 3)
+        return;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        const uint16_t grey = (uint16_t)(i * 21);
+        bytes[2 * i + (turn != 2)] = (uint8_t)(grey >> 8);
+        bytes[2 * i + (turn == 2)] = (uint8_t)grey;
+    }
+    const sk_msg_image m = {.height = HEIGHT,
+                            .width = WIDTH,
+                            .encoding = sk_msg_text_of("mono16"),
+                            .is_bigendian = turn == 1 ? 0 : (uint8_t)(turn - 1),
+                            .step = WIDTH * 2,
+                            .data = {bytes, sizeof bytes}};
+    assert_ok(sk_msg_encode(&sk_msg_image_layout, &m, &writer, &err), &err);
+    numbered_come("rt/image", writer.data, writer.length);
+    sk_cdr_writer_free(&writer);
+}
+
+static void bytes_lie_as_the_image_says(void **state)
+{
+    (void)state;
+    sk_ros_node_report report;
+    if (!numbered_begin())
+        skip();
+    assert_ok(run(&(wish){.rules = {"diagnostics_period:=0.0", "input_topic:=/image"},
+                          .turns = 4,
+                          .on_turn = greys,
+                          .on_write = keep_drawn},
+                  &report),
+              &err);
+    assert_int_equal(n_drawn, 3);
+    assert_memory_equal(drawn[0], drawn[1], sizeof drawn[0]);
+    assert_memory_not_equal(drawn[0], drawn[2], sizeof drawn[0]);
+    numbered_end_of_it();
+}
+
+/* --- memory --- */
+
+static void a_node_without_memory_does_not_begin(void **state)
+{
+    (void)state;
+    sk_ros_names names;
+    sk_params *params = NULL;
+    if (!numbered_begin())
+        skip();
+    assert_ok(sk_ros_names_init(&names, "eye", NULL, &err), &err);
+    assert_ok(sk_params_open(&params, &err), &err);
+    const sk_ros_node_settings settings = {.names = &names, .params = params, .interrupted = ended};
+    for (int i = 1; i <= 2; i++) { /* the node itself, and the first it notes */
+        sk_ros_node_report report = {.received = 9, .left_behind = true};
+        sk_memory_fail_nth(i);
+        const sk_status status_ = sk_ros_node_run(&settings, &report, &err);
+        sk_memory_fail_nth(0);
+        assert_int_equal(status_, SK_ERR_MEMORY);
+        assert_true(report.received == 0 && !report.left_behind);
+    }
+    sk_params_close(&params);
+    numbered_end_of_it();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_three_images_the_newest_or_every_one),
@@ -265,6 +353,8 @@ int main(void)
                                        cmocka_unit_test(images_that_are_none_end_nothing),
                                        cmocka_unit_test(results_that_reach_nobody),
                                        cmocka_unit_test(packed_images_are_unpacked),
-                                       cmocka_unit_test(without_memory_it_ends)};
+                                       cmocka_unit_test(without_memory_it_ends),
+                                       cmocka_unit_test(bytes_lie_as_the_image_says),
+                                       cmocka_unit_test(a_node_without_memory_does_not_begin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
