@@ -5,7 +5,11 @@
 #include "app/batch_slurm.h"
 #include "base/memory.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 static sk_error err;
 static sk_text printed, complained;
@@ -68,12 +72,91 @@ static void who_is_not_there(void **state)
     assert_int_equal(code, -1);
 }
 
+static int files_open(void)
+{
+    int n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+/* --- a clock that runs ahead --- */
+
+static int64_t leap_s; /* of every look but the first */
+static int looks;
+
+typedef int read_clock(clockid_t, struct timespec *);
+
+int clock_gettime(clockid_t which, struct timespec *out)
+{
+    static read_clock *real;
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
+        memcpy(&real, &symbol, sizeof real);
+    }
+    const int answer = real(which, out);
+    if (leap_s && which == CLOCK_MONOTONIC && looks++ > 0)
+        out->tv_sec += leap_s;
+    return answer;
+}
+
+/* One that says nothing for a minute is ended, and nothing of it is left. */
+static void who_does_not_answer(void **state)
+{
+    (void)state;
+    const int before = files_open();
+    looks = 0;
+    leap_s = 62;
+    const sk_status status = ask("echo first; exec sleep 1000");
+    leap_s = 0;
+    assert_int_equal(status, SK_ERR_TIMEOUT);
+    assert_string_equal(err.message, "sh has not answered for a minute");
+    assert_int_equal(code, -1);
+    assert_int_equal(files_open(), before);
+    looks = 0;
+    leap_s = 58; /* a little less than a minute */
+    assert_ok(ask("echo first"), &err);
+    leap_s = 0;
+    assert_string_equal(sk_text_get(&printed), "first\n");
+    assert_int_equal(files_open(), before);
+}
+
+/* As many files as are open already, and a few more: what cannot be opened is told, what could be is closed. */
+static void without_files(void **state)
+{
+    (void)state;
+    struct rlimit usual;
+    const int before = files_open();
+    int refused = 0, heard = 0;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    for (rlim_t most = 3; most < 24; most++) {
+        const struct rlimit few = {most, usual.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        const sk_status status = ask("echo one");
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+        if (status == SK_OK) {
+            assert_string_equal(sk_text_get(&printed), "one\n");
+            heard++;
+        } else {
+            assert_int_equal(status, SK_ERR_IO);
+            assert_int_equal(strncmp(err.message, "a pipe cannot be opened: ", 25), 0);
+            assert_true(err.message[25] && !strstr(err.message, "Success"));
+            refused++;
+        }
+        assert_int_equal(files_open(), before);
+    }
+    assert_true(refused >= 8 && heard >= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers),
-        cmocka_unit_test(long_answers),
-        cmocka_unit_test(who_is_not_there),
+        cmocka_unit_test(answers),          cmocka_unit_test(long_answers),
+        cmocka_unit_test(who_is_not_there), cmocka_unit_test(who_does_not_answer),
+        cmocka_unit_test(without_files),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_text_free(&printed);
