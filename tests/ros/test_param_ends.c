@@ -95,7 +95,8 @@ static void begin_serving(served *s)
     assert_ok(sk_param_services_open(s->graph, &owner, "/left/eye", &s->services, &err), &err);
     on_write = look_at_events;
     events[0] = logged[0] = '\0';
-    applied = applied_anew = broken_reply = asked_listeners = 0;
+    applied = applied_anew = broken_reply = 0;
+    asked_listeners = 0;
 }
 
 static void end_serving(served *s)
