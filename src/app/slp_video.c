@@ -18,22 +18,26 @@ static bool may_be_opened(const char *path)
 
 /* Where the video is now: as the file says, beside the .slp by its relative path, or beside it by its bare name (files
  * travel together). Null when none of these exists. */
-static char *locate(const char *slp, const char *named)
+static sk_status locate(const char *slp, const char *named, char **out, sk_error *err)
 {
-    if (may_be_opened(named))
-        return sk_strdup(named);
+    if (may_be_opened(named)) {
+        *out = sk_strdup(named);
+        return *out ? SK_OK : sk_fail_memory(err, strlen(named));
+    }
     char *folder = sk_path_folder(slp);
-    char *found = NULL;
+    sk_status status = folder ? SK_OK : sk_fail_memory(err, strlen(slp));
     const char *tries[] = {named, sk_path_name(named)};
-    for (int i = 0; i < 2 && folder && !found; i++) {
+    for (int i = 0; i < 2 && status == SK_OK && !*out; i++) {
         char *path = sk_path_join(folder, tries[i]);
-        if (path && may_be_opened(path))
-            found = path;
+        if (!path)
+            status = sk_fail_memory(err, strlen(tries[i]));
+        else if (may_be_opened(path))
+            *out = path;
         else
             sk_free(path);
     }
     sk_free(folder);
-    return found;
+    return status;
 }
 
 static sk_status path_in_entry(const char *slp, const char *entry, char **out, sk_error *err)
@@ -51,10 +55,12 @@ static sk_status path_in_entry(const char *slp, const char *entry, char **out, s
             "%s: its frames are stored inside the file or are a list of pictures; give the video or the "
             "folder of pictures instead",
             slp);
-    } else if (!(*out = locate(slp, name))) {
-        status = sk_fail(err, SK_ERR_NOT_FOUND,
-                         "%s: its video '%s' is neither there nor beside the .slp; give the video itself",
-                         slp, name);
+    } else {
+        status = locate(slp, name, out, err);
+        if (status == SK_OK && !*out)
+            status = sk_fail(err, SK_ERR_NOT_FOUND,
+                             "%s: its video '%s' is neither there nor beside the .slp; give the video itself",
+                             slp, name);
     }
     sk_config_close(&config);
     return status;
