@@ -116,6 +116,40 @@ static void where_it_goes(void **state)
     assert_true(sk_file_exists("sleap.onnx/model.onnx"));
 }
 
+/* Of a file that is cut off enough may be left to say what it is, but not to write it. */
+static void what_cannot_be_written(void **state)
+{
+    (void)state;
+    sk_export_report r;
+    sk_artifacts_exported out;
+    char *bytes = NULL, longer[4200], words[200];
+    size_t length = 0;
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 64};
+    assert_ok(sk_file_read(yolo_save(&fixture, "n.pt"), (size_t)1 << 26, &bytes, &length, &err), &err);
+    assert_ok(sk_file_put("half.pt", bytes, length - 600, &err), &err);
+    sk_free(bytes);
+    sk_export_settings s = usual("half.pt", NULL);
+    assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_FORMAT);
+    assert_string_equal(err.message, "half.pt: the file is cut off and cannot be exported; fetch it again");
+    assert_false(sk_file_exists("half.onnx"));
+    const sk_artifacts_export wish = {.model = "half.pt", .runtime = "onnx_cpu"};
+    const sk_status kept = sk_artifacts_make(&wish, &out, &err); /* where there is such a runtime */
+    if (kept != SK_ERR_UNSUPPORTED && kept != SK_ERR_NOT_FOUND && kept != SK_ERR_ARG) {
+        assert_int_equal(kept, SK_ERR_FORMAT);
+        assert_string_equal(err.message,
+                            "half.pt: the file is cut off and cannot be exported; fetch it again");
+    }
+    /* a path that can be read, but not with another ending */
+    const size_t most = 4095;
+    memset(longer, '/', most);
+    longer[0] = '.';
+    memcpy(longer + most - 4, "n.pt", 5);
+    s = usual(longer, NULL);
+    assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_LIMIT);
+    snprintf(words, sizeof words, "%.80s…: the path is too long", longer);
+    assert_string_equal(err.message, words);
+}
+
 static void which_are_of_no_use(void **state)
 {
     (void)state;
@@ -149,7 +183,8 @@ int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(where_it_goes), cmocka_unit_test(which_are_of_no_use),
-                                       cmocka_unit_test(nothing_to_keep)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_it_goes), cmocka_unit_test(what_cannot_be_written),
+        cmocka_unit_test(which_are_of_no_use), cmocka_unit_test(nothing_to_keep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
