@@ -63,7 +63,7 @@ void *sk_manifest_room(sk_manifest_reader *r, size_t count, size_t bytes)
 {
     if (r->status != SK_OK)
         return NULL;
-    void *room = sk_arena_alloc(r->manifest->arena, (count ? count : 1) * bytes);
+    void *room = sk_arena_alloc(r->manifest->arena, count * bytes);
     if (!room)
         r->status = SK_ERR_MEMORY;
     return room;

@@ -174,6 +174,182 @@ static void what_fails_together_changes_nothing(void **state)
     sk_params_close(&params);
 }
 
+/* A value of each type for a parameter of each: what is taken, and as what it comes back. */
+static void types_are_kept_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"publish_annotated", "frame_skip", "iou_threshold",
+                                        "frame_id",          "classes",    "use_sim_time"};
+    static const sk_node_type types[] = {SK_NODE_BOOL, SK_NODE_INT,  SK_NODE_DOUBLE,
+                                         SK_NODE_TEXT, SK_NODE_INTS, SK_NODE_BOOL};
+    static const int64_t list[] = {3, 1, 2};
+    static const char *const written[] = {"true", "1", "0.125", "arena", "3,1,2"};
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < 5; k++) {
+            sk_params *params = fresh();
+            sk_error err = {0};
+            sk_param_about about;
+            const sk_param_value value = {.type = types[k],
+                                          .truth = true,
+                                          .number = 1,
+                                          .real = 0.125,
+                                          .text = "arena",
+                                          .list = list,
+                                          .count = 3};
+            const sk_status status = sk_params_put(params, names[i], &value, &err);
+            const bool good = types[i] == types[k] || (types[i] == SK_NODE_DOUBLE && types[k] == SK_NODE_INT);
+            if ((status == SK_OK) != good || (!good && status != SK_ERR_ARG))
+                fail_msg("%s, %zu: %s", names[i], k, err.message);
+            assert_true(sk_params_at(params, sk_params_find(params, names[i]), &about));
+            assert_true(about.value.type == types[i] && about.row.type == types[i]);
+            if (!good) {
+                char words[64];
+                snprintf(words, sizeof words, "%s: '%s' is not ", names[i], written[k]);
+                assert_int_equal(strncmp(err.message, words, strlen(words)), 0);
+            }
+            if (types[i] == SK_NODE_BOOL)
+                assert_int_equal(about.value.truth, good || i == 0); /* drawing is the usual */
+            if (types[i] == SK_NODE_INT)
+                assert_int_equal(about.value.number, good ? 1 : 0);
+            if (types[i] == SK_NODE_DOUBLE)
+                assert_true(about.value.real == (!good ? 0.7 : types[k] == SK_NODE_INT ? 1 : 0.125));
+            if (types[i] == SK_NODE_TEXT)
+                assert_string_equal(about.value.text, good ? "arena" : "");
+            assert_int_equal(about.value.count, types[i] == SK_NODE_INTS && good ? 3 : 0);
+            for (size_t n = 0; n < about.value.count; n++)
+                assert_int_equal(about.value.list[n], list[n]);
+            sk_params_close(&params);
+        }
+    sk_params *params = fresh();
+    sk_error err = {0};
+    const sk_param_value value = {.type = SK_NODE_INT, .number = 1};
+    assert_int_equal(sk_params_put(params, "frame_skp", &value, &err), SK_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "did you mean 'frame_skip'?"));
+    assert_string_equal(sk_params_text(params, "none"), "");
+    assert_true(sk_params_number(params, "none") == 0 && sk_params_real(params, "none") == 0 &&
+                !sk_params_truth(params, "none"));
+    assert_int_equal(sk_params_find(params, "none"), -1);
+    sk_params_close(&params);
+}
+
+/* Every parameter has a number of its own, and behind the last there is none. */
+static void parameters_are_numbered(void **state)
+{
+    (void)state;
+    sk_params *params = fresh();
+    sk_param_about about;
+    int32_t n = 0;
+    for (; sk_params_at(params, n, &about); n++)
+        assert_int_equal(sk_params_find(params, about.row.name), n);
+    assert_int_equal(sk_params_find(params, "use_sim_time"), n - 1); /* which is none of the core's */
+    for (int32_t i = 0; i < 3; i++)
+        assert_false(sk_params_at(params, n + i, &about));
+    sk_params_close(&params);
+}
+
+/* Rules: where a name ends, quotation marks around texts, names as long as there is room for. */
+static void rules_to_the_letter(void **state)
+{
+    (void)state;
+    sk_params *params = fresh();
+    sk_error err = {0};
+    char rule[200];
+    static const struct {
+        const char *rule, *text;
+    } texts[] = {{"frame_id:=a b", "a b"},   {"frame_id:='a b'", "a b"}, {"frame_id:=\"3\"", "3"},
+                 {"frame_id:=true", "true"}, {"frame_id:=", ""},         {"frame_id:=a:=b", "a:=b"},
+                 {"frame_id:=[1]", "[1]"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_ok(sk_params_put_rule(params, texts[i].rule, &err), &err);
+        assert_string_equal(sk_params_text(params, "frame_id"), texts[i].text);
+    }
+    assert_int_equal(sk_params_put_rule(params, ":=3", &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "-p :=3: write NAME:=VALUE");
+    assert_int_equal(sk_params_put_rule(params, "iou_threshold:={a: 1}", &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "'nothing, or a map' is not a number"));
+    assert_int_equal(sk_params_put_rule(params, "classes:=[1, a]", &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "'a list of something else' is not a list of whole numbers"));
+    assert_int_equal(sk_params_put_rule(params, "use_sim_time:=7", &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "use_sim_time: '7' is not true or false");
+    assert_ok(sk_params_put_rule(params, "use_sim_time:=true", &err), &err);
+    for (int length = 127; length <= 128; length++) { /* of a node's name and the parameter's */
+        memset(rule, 'n', sizeof rule);
+        snprintf(rule + length - strlen(":frame_skip"), 40, ":frame_skip:=%d", length);
+        const sk_status status = sk_params_put_rule(params, rule, &err);
+        assert_int_equal(status, length < 128 ? SK_OK : SK_ERR_ARG);
+        assert_int_equal(sk_params_number(params, "frame_skip"), 127);
+    }
+    assert_non_null(strstr(err.message, "write NAME:=VALUE"));
+    sk_params_close(&params);
+}
+
+/* Files: whose sections are read, and what of them. */
+static void files_to_the_letter(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *problem; /* null: none */
+        int skip;
+    } rows[] = {
+        {"/left/eye:\n  ros__parameters: {frame_skip: 1, qos_overrides: {a: 1}}\n", NULL, 1},
+        {"/**/eye:\n  ros__parameters: {frame_skip: 2, some: 1}\n", NULL, 2},
+        {"/left/eye:\n  ros__parameters: {some: 1, frame_skip: 3}\n",
+         "params.yaml: /left/eye: there is no parameter 'some'", 3},
+        {"/**:\n  other: 1\n/left/eye:\n  ros__parameters: {frame_skip: 4}\n", NULL, 4},
+        {"/**: 3\n/left/eye:\n  ros__parameters: {frame_skip: 5}\n", NULL, 5},
+        {"/left/eye:\n  ros__parameters: {frame_skip: 6}\n/**:\n  ros__parameters: {frame_skip: 7}\n", NULL,
+         7},
+        {"eye:\n  ros__parameters: {frame_skip: 8}\n", NULL, 0}, /* that is one without a namespace */
+        {"/right/eye:\n  ros__parameters: {frame_skip: 8}\n", NULL, 0},
+        {"/**:\n  ros__parameters: {frame_skip: x}\n",
+         "params.yaml: /**: frame_skip: 'x' is not a whole number", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_error err = {0};
+        sk_ros_names names;
+        sk_problems problems = {0};
+        sk_params *params = fresh();
+        assert_ok(sk_ros_names_init(&names, "eye", "/left", &err), &err);
+        assert_ok(sk_params_read_file(params, file_of(rows[i].text), &names, &problems, &err), &err);
+        if (problems.count != (rows[i].problem != NULL) ||
+            (rows[i].problem && !strstr(sk_text_get(&problems.lines), rows[i].problem)))
+            fail_msg("%s: %s", rows[i].text, sk_text_get(&problems.lines));
+        assert_int_equal(sk_params_number(params, "frame_skip"), rows[i].skip);
+        sk_problems_free(&problems);
+        sk_params_close(&params);
+    }
+}
+
+static sk_status read_one(void *context, sk_error *err)
+{
+    sk_params *params = NULL;
+    sk_ros_names names;
+    sk_problems problems = {0};
+    sk_param_about about;
+    SK_TRY(sk_params_open(&params, err));
+    sk_status status = sk_ros_names_init(&names, "eye", NULL, err);
+    if (status == SK_OK)
+        status = sk_params_read_file(params, context, &names, &problems, err);
+    if (status == SK_OK)
+        status = problems.count ? sk_fail(err, SK_ERR_FORMAT, "%s", sk_text_get(&problems.lines)) : SK_OK;
+    if (status == SK_OK)
+        (void)sk_params_at(params, sk_params_find(params, "classes"), &about);
+    sk_problems_free(&problems);
+    sk_params_close(&params);
+    return status;
+}
+
+static void files_without_memory(void **state)
+{
+    (void)state;
+    static char path[600];
+    snprintf(
+        path, sizeof path, "%s",
+        file_of(
+            "eye:\n  ros__parameters: {frame_skip: 1, classes: [1, 2], frame_id: a, iou_threshold: 0.5}\n"));
+    assert_true(test_every_allocation(read_one, path) > 10);
+}
+
 static sk_status open_and_change(void *context, sk_error *err)
 {
     (void)context;
@@ -199,6 +375,11 @@ int main(void)
         cmocka_unit_test(rules_of_the_command_line),
         cmocka_unit_test(what_cannot_be_is_told),
         cmocka_unit_test(files_as_ros_writes_them),
+        cmocka_unit_test(types_are_kept_apart),
+        cmocka_unit_test(parameters_are_numbered),
+        cmocka_unit_test(rules_to_the_letter),
+        cmocka_unit_test(files_to_the_letter),
+        cmocka_unit_test(files_without_memory),
         cmocka_unit_test(survives_failing_memory),
         cmocka_unit_test(what_fails_together_changes_nothing),
     };
