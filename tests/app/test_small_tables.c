@@ -7,6 +7,7 @@
 #include "app/node_parameters.h"
 #include "app/node_settings.h"
 #include "app/run_identity.h"
+#include "app/run_view_json.h"
 #include "app/track.h"
 #include "app/track_axis.h"
 #include "base/memory.h"
@@ -174,11 +175,45 @@ static void parameters_of_the_node(void **state)
     sk_text_free(&all);
 }
 
+/* Why a moment deserves a look: all reasons, in one order, as far as there is room. */
+static void why_a_moment_deserves_a_look(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t why;
+        const char *words;
+    } rows[] = {{0, ""},
+                {SK_SUSPECT_TOUCHED, "they touched"},
+                {SK_SUSPECT_UNSEEN, "one was not seen"},
+                {SK_SUSPECT_UNSURE, "the assignment was not sure"},
+                {SK_SUSPECT_JUMPED, "one jumped"},
+                {SK_SUSPECT_TOUCHED | SK_SUSPECT_JUMPED, "they touched, one jumped"},
+                {SK_SUSPECT_UNSURE | SK_SUSPECT_UNSEEN, "one was not seen, the assignment was not sure"},
+                {SK_SUSPECT_TOUCHED | SK_SUSPECT_UNSEEN | SK_SUSPECT_UNSURE | SK_SUSPECT_JUMPED,
+                 "they touched, one was not seen, the assignment was not sure, one jumped"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const sk_suspect s = {.why = rows[i].why};
+        char words[160];
+        memset(words, 'x', sizeof words);
+        assert_ptr_equal(sk_suspect_words(&s, words, sizeof words), words);
+        assert_string_equal(words, rows[i].words);
+        char few[16];
+        memset(few, 'x', sizeof few);
+        sk_suspect_words(&s, few, 15);
+        assert_int_equal(few[15], 'x');
+        assert_int_equal(strncmp(few, rows[i].words, strlen(few)), 0);
+        assert_int_equal(strlen(few), strlen(rows[i].words) < 14 ? strlen(rows[i].words) : 14);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_of_tracking),   cmocka_unit_test(looks),
-        cmocka_unit_test(axes_of_poses),          cmocka_unit_test(differences),
+        cmocka_unit_test(why_a_moment_deserves_a_look),
+        cmocka_unit_test(settings_of_tracking),
+        cmocka_unit_test(looks),
+        cmocka_unit_test(axes_of_poses),
+        cmocka_unit_test(differences),
         cmocka_unit_test(parameters_of_the_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
