@@ -159,6 +159,56 @@ static void goes_on_after_an_outage(void **state)
     finish(&s);
 }
 
+/* Who reads slowly, or holds what it has, gets the newest: as many as there is room for, in order; the others are counted. */
+static void the_newest_frames_win(void **state)
+{
+    (void)state;
+    const char *path = made_video("newest.ts", 60, "-c:v mpeg2video -q:v 2 -g 5 -bf 0 -pix_fmt yuv420p");
+    for (int row = 0; row < 4; row++) {
+        const int queue = row < 2 ? 1 : 4, held = row % 2, left = queue + 1 - held;
+        sk_error err = {0};
+        server s = {0};
+        const sk_frame *frame = NULL, *first = NULL;
+        sk_source *source = NULL;
+        sk_source_status now = SK_SOURCE_STATUS_INIT;
+        sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
+        char uri[100];
+        begin(&s, path, 1);
+        snprintf(uri, sizeof uri, "http://127.0.0.1:%d/newest.ts", s.port);
+        sk_source_defaults(&settings);
+        settings.queue = queue;
+        settings.threads = 1;
+        settings.reconnect_seconds = 0;
+        assert_ok(sk_source_open(uri, &settings, &source, &err), &err);
+        if (held)
+            assert_ok(sk_source_next(source, &first, &err), &err);
+        for (int i = 0; i < 4000 && now.outages == 0; i++) { /* until nothing comes any more */
+            sk_clock_sleep_ns(5000000);
+            sk_source_get_status(source, &now);
+        }
+        assert_int_equal(now.outages, 1);
+        const int64_t decoded = now.decoded, index = first ? first->index : -1;
+        assert_true(decoded > 20);
+        for (int i = 0; i < left; i++) {
+            assert_ok(sk_source_next(source, &frame, &err), &err);
+            assert_non_null(frame);
+            assert_int_equal(frame->index, decoded - left + i);
+            if (i == left - 1)
+                assert_int_equal(made_number(frame), 59);
+            sk_source_release(source, frame);
+        }
+        assert_int_equal(sk_source_next(source, &frame, &err), SK_ERR_IO);
+        if (first)
+            assert_int_equal(first->index, index); /* it was not written over */
+        sk_source_get_status(source, &now);
+        assert_int_equal(now.dropped, decoded - left - held);
+        if (first)
+            sk_source_release(source, first);
+        sk_source_close(&source);
+        finish(&s);
+    }
+}
+
 /* Every third frame of the first dozen, then it ends, whatever would come. */
 static void frames_that_were_asked_for(void **state)
 {
@@ -342,9 +392,10 @@ static void cameras_and_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_on_after_an_outage), cmocka_unit_test(frames_that_were_asked_for),
-        cmocka_unit_test(a_file_has_an_end),       cmocka_unit_test(waits_for_a_server),
-        cmocka_unit_test(how_streams_are_carried), cmocka_unit_test(cameras_and_nobody)};
+        cmocka_unit_test(goes_on_after_an_outage),    cmocka_unit_test(the_newest_frames_win),
+        cmocka_unit_test(frames_that_were_asked_for), cmocka_unit_test(a_file_has_an_end),
+        cmocka_unit_test(waits_for_a_server),         cmocka_unit_test(how_streams_are_carried),
+        cmocka_unit_test(cameras_and_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #else
