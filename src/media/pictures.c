@@ -148,13 +148,10 @@ static sk_status list_glob(pictures_reader *reader, const char *pattern, sk_erro
 }
 
 /* frame_%05d.png: every file frame_<digits>.png, by number. */
-static sk_status list_numbered(pictures_reader *reader, const char *uri, sk_error *err)
+static sk_status list_numbered(pictures_reader *reader, const char *uri, const char *percent,
+                               const char *after, sk_error *err)
 {
-    const char *after = NULL;
-    const char *percent = find_number_pattern(uri, &after);
     char pattern[4096];
-    if (!percent)
-        return sk_fail(err, SK_ERR_ARG, "%s: there is no number pattern such as %%05d in it", uri);
     int length = snprintf(pattern, sizeof pattern, "%.*s[0-9]*%s", (int)(percent - uri), uri, after);
     if (length < 0 || length >= (int)sizeof pattern)
         return sk_fail(err, SK_ERR_LIMIT, "%s: the pattern is too long", uri);
@@ -187,7 +184,8 @@ static sk_status list_paths(pictures_reader *reader, const char *uri, sk_error *
 {
     struct stat info;
     reader->list = uri;
-    if (stat(uri, &info) == 0) {
+    const int why = stat(uri, &info) == 0 ? 0 : errno;
+    if (why == 0) {
         reader->in_order = sk_path_is_text_list(uri);
         if (reader->in_order)
             return sk_text_list_read(uri, add_listed, reader, err);
@@ -195,11 +193,12 @@ static sk_status list_paths(pictures_reader *reader, const char *uri, sk_error *
             return list_folder(reader, uri, err);
         return add_path(reader, uri, err);
     }
-    if (find_number_pattern(uri, NULL))
-        return list_numbered(reader, uri, err);
+    const char *after = NULL, *percent = find_number_pattern(uri, &after);
+    if (percent)
+        return list_numbered(reader, uri, percent, after, err);
     if (strpbrk(uri, "*?["))
         return list_glob(reader, uri, err);
-    return sk_fail(err, SK_ERR_NOT_FOUND, "%s: %s", uri, strerror(errno));
+    return sk_fail(err, SK_ERR_NOT_FOUND, "%s: %s", uri, strerror(why));
 }
 
 static void pictures_close(sk_reader *base)
