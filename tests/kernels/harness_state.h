@@ -25,7 +25,7 @@ typedef struct kernel_seen {
 typedef struct kernel_state {
     /* options */
     bool bench, list, self_test;
-    bool quiet; /* failures are counted, not printed */
+    bool quiet;      /* failures are counted, not printed */
     bool first_only; /* ends at the first failure */
     const char *filter, *only_level, *only_family;
     uint64_t seed;
