@@ -119,8 +119,8 @@ static void say(const char *backbone, const char *heads, const char *tensors, sk
     ENC("0", "e_conv0 2x3x3x3; ")                                                                            \
     ENC("0", "e_conv1 2x2x5x4; ")                                                                            \
     ENC("1", "e_conv0 3x2x3x3; ")                                                                            \
-    MID("0", "m_conv0 4x3x3x3; ") MID("1", "m_conv0 4x4x1x1; ") DEC("0", "d_conv0 3x7x3x3; ")                \
-        DEC("1", "d_conv0 2x5x3x3")
+    MID("0", "m_conv0 4x3x3x3; ")                                                                            \
+    MID("1", "m_conv0 4x4x1x1; ") DEC("0", "d_conv0 3x7x3x3; ") DEC("1", "d_conv0 2x5x3x3")
 
 static const struct {
     const char *backbone, *heads, *tensors;
