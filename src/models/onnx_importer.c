@@ -97,28 +97,26 @@ bool sk_im_constant(sk_importer *m, int index, sk_tensor *out)
 
 int sk_im_ints(sk_importer *m, int index, const char *attr, int64_t *values, int capacity)
 {
-    sk_tensor tensor;
+    sk_tensor tensor = {0};
     int64_t count = -1;
     const sk_onnx_attr *a = attr ? sk_im_attr(m, attr) : NULL;
-    if (index >= 0 && sk_im_has(m, index)) {
-        if (!sk_im_constant(m, index, &tensor)) {
-            sk_im_fail(m, SK_ERR_UNSUPPORTED, "input %d ('%.120s') must be known before the network runs",
-                       index, m->node->in[index]);
-            return -1;
-        }
-        count = sk_shape_count(&tensor.shape);
-        for (int64_t i = 0; i < count && i < capacity; i++)
-            values[i] = sk_tensor_int_at(&tensor, i);
-    } else if (a && a->type == SK_ONNX_INTS) {
-        count = a->count;
-        for (int64_t i = 0; i < count && i < capacity; i++)
-            values[i] = a->ints[i];
+    const bool by_input = index >= 0 && sk_im_has(m, index);
+    if (by_input && !sk_im_constant(m, index, &tensor)) {
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "input %d ('%.120s') must be known before the network runs", index,
+                   m->node->in[index]);
+        return -1;
     }
+    if (by_input)
+        count = sk_shape_count(&tensor.shape);
+    else if (a && a->type == SK_ONNX_INTS)
+        count = a->count;
     if (count > capacity) {
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "a list of %lld numbers where at most %d are possible",
                    (long long)count, capacity);
         return -1;
     }
+    for (int64_t i = 0; i < count; i++)
+        values[i] = by_input ? sk_tensor_int_at(&tensor, i) : a->ints[i];
     return (int)count;
 }
 
@@ -183,7 +181,7 @@ static bool can_fold(const sk_importer *m, const sk_value *in, int n_in, sk_tens
         if (!ins[i].data || sk_shape_count(&ins[i].shape) > FOLD_ELEMENTS)
             return false;
     }
-    return n_in > 0;
+    return true;
 }
 
 /* Computes the node and adds its only result as a constant; SK_VALUE_NONE when that is not possible. */
