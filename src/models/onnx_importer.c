@@ -190,8 +190,7 @@ static sk_value fold(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_v
     sk_tensor ins[8], out = {0};
     sk_value output = 0, result = SK_VALUE_NONE, copy[8];
     sk_error ignored;
-    bool eight_bits = op == SK_OP_DEQUANTIZE && sk_value_is_constant(m->b.graph, in[0]) &&
-                      sk_dtype_bytes(m->b.graph->values[in[0]].dtype) == 1;
+    bool eight_bits = op == SK_OP_DEQUANTIZE && sk_dtype_bytes(m->b.graph->values[in[0]].dtype) == 1;
     if (eight_bits) /* these may be weights that stay so; specialisation knows */
         return SK_VALUE_NONE;
     if (n_in > 8 || !can_fold(m, in, n_in, ins))
@@ -271,7 +270,7 @@ static sk_dtype widened(sk_dtype dtype)
 
 sk_dtype sk_im_dtype(int64_t wire)
 {
-    return wire > 0 && wire < INT32_MAX ? widened(sk_onnx_dtype((int32_t)wire)) : SK_DTYPE_NONE;
+    return wire == (int32_t)wire ? widened(sk_onnx_dtype((int32_t)wire)) : SK_DTYPE_NONE;
 }
 
 sk_value sk_im_tensor(sk_importer *m, const sk_onnx_tensor *tensor)
