@@ -278,12 +278,97 @@ static void weights_are_found_by_name(void **state)
     sk_hdf5_close(&file);
 }
 
+/* A weight's name is longer than one attribute holds: then there are several, numbered without a gap. An exact name is better than one
+ * with more in front, wherever it stands. */
+static void lists_of_names_in_pieces(void **state)
+{
+    (void)state;
+    static const char *const pieces[][2] = {{"x/c/kernel:0", "c/gamma:0"},
+                                            {"c/kernel:0", "y/c/bias:0"},
+                                            {"x/c/gamma:0", "z/c/bias:0"},
+                                            {"c/beta:0", "c/other:0"}};
+    static const struct {
+        const char *name;
+        float value; /* 0: not there */
+    } cases[] = {{"kernel", 2}, {"gamma", 1.5f}, {"bias", 2.5f}, {"beta", 0}};
+    static const int64_t one = 1;
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    char path[4200], inside[100];
+    snprintf(path, sizeof path, "%s/pieces.h5", test_folder());
+    h5_writer w = h5_create(path);
+    for (int i = 0; i < 8; i++) {
+        const float value = (float)(i / 2 + 1) + (float)(i % 2) / 2;
+        snprintf(inside, sizeof inside, "model_weights/m/%s", pieces[i / 2][i % 2]);
+        h5_put_f32(&w, inside, &value, 1, &one);
+    }
+    for (int i = 0; i < 4; i++) { /* 0, 1, 2 and, behind the gap, 4 */
+        snprintf(inside, sizeof inside, "weight_names%d", i < 3 ? i : 4);
+        h5_attr_texts(&w, "model_weights/m", inside, pieces[i], 2, 0);
+    }
+    h5_finish(&w);
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    const sk_keras_weights weights = sk_keras_weights_of(file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_blob *blob = NULL;
+        sk_shape shape;
+        const sk_status status = weights.read(weights.context, "m", "c", cases[i].name,
+                                              &(sk_shape){.rank = 1, .dim = {-1}}, &blob, &shape, &err);
+        if (cases[i].value == 0) {
+            assert_int_equal(status, SK_ERR_NOT_FOUND);
+            assert_string_equal(err.message, "weight \"beta\" is not in the file");
+            continue;
+        }
+        assert_ok(status, &err);
+        assert_true(*(const float *)sk_blob_data(blob) == cases[i].value);
+        sk_blob_unref(&blob);
+    }
+    /* of another shape only the shape is told */
+    static const sk_shape others[] = {{1, {2}}, {2, {1, 1}}, {1, {0}}};
+    for (int i = 0; i < 3; i++) {
+        sk_blob *blob = (sk_blob *)&err;
+        sk_shape shape = {0};
+        assert_ok(weights.read(weights.context, "m", "c", "kernel", &others[i], &blob, &shape, &err), &err);
+        assert_null(blob);
+        assert_true(shape.rank == 1 && shape.dim[0] == 1);
+    }
+    sk_hdf5_close(&file);
+}
+
+/* "model_weights/" and the group's name go into 512 bytes. */
+static void long_names_of_layers(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    char path[4200], name[600];
+    snprintf(path, sizeof path, "%s/long.h5", test_folder());
+    h5_writer w = h5_create(path);
+    h5_put_group(&w, "model_weights");
+    h5_finish(&w);
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    const sk_keras_weights weights = sk_keras_weights_of(file);
+    for (int length = 497; length <= 498; length++) {
+        sk_blob *blob = NULL;
+        sk_shape shape;
+        memset(name, 'n', sizeof name);
+        name[length] = '\0';
+        const sk_status status = weights.read(weights.context, name, name, "kernel",
+                                              &(sk_shape){.rank = 1, .dim = {-1}}, &blob, &shape, &err);
+        assert_int_equal(status, length == 497 ? SK_ERR_NOT_FOUND : SK_ERR_LIMIT);
+        assert_string_equal(err.message, length == 497 ? "weight \"kernel\" is not in the file"
+                                                       : "an over-long layer name");
+    }
+    sk_hdf5_close(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_of_one_picture),     cmocka_unit_test(references_to_layers),
         cmocka_unit_test(strides_of_calls),          cmocka_unit_test(counts_of_inputs),
-        cmocka_unit_test(weights_are_found_by_name),
+        cmocka_unit_test(weights_are_found_by_name), cmocka_unit_test(lists_of_names_in_pieces),
+        cmocka_unit_test(long_names_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
