@@ -145,6 +145,56 @@ static void names_come_of_the_skeleton(void **state)
     sk_model_close(&model);
 }
 
+/* As many nodes and edges as a skeleton may have, and one more; and edges in the order of its nodes. */
+static void skeletons_have_limits(void **state)
+{
+    (void)state;
+    static const int most[2] = {4096, 16384};
+    for (int edges = 0; edges < 2; edges++)
+        for (int more = 0; more < 2; more++) {
+            const int n = most[edges] + more;
+            char *config = malloc(1 << 21);
+            assert_non_null(config);
+            size_t at = (size_t)snprintf(config, 1 << 21,
+                                         NET "data_config: {skeletons: [{nodes: [nose, {name: tail}");
+            for (int i = 2; !edges && i < n; i++)
+                at += (size_t)snprintf(config + at, 40, ", n%d", i);
+            at += (size_t)snprintf(config + at, 40, "], edges: [");
+            for (int i = 0; edges && i < n; i++)
+                at +=
+                    (size_t)snprintf(config + at, 80, "{source: {name: tail}, destination: {name: nose}}, ");
+            snprintf(config + at, 40, "]}]}\n");
+            if (more) {
+                refuse(&(fixture){.config = config}, SK_ERR_LIMIT,
+                       "training_config.yaml: its skeleton is too large");
+            } else {
+                sk_model *model = opened(&(fixture){.config = config});
+                assert_int_equal(model->n_keypoints, 1); /* the head's: there is one channel */
+                assert_string_equal(model->keypoint_names[0], "nose");
+                assert_int_equal(model->n_edges, 0); /* the other end is not one of them */
+                sk_model_close(&model);
+            }
+            free(config);
+        }
+}
+
+/* The configuration may end in .yml; where there are both, the first counts. */
+static void both_endings(void **state)
+{
+    (void)state;
+    char folder[4200], path[4300];
+    sk_error err = {0};
+    sk_model *model = NULL;
+    snprintf(folder, sizeof folder, "%s", make_folder(&(fixture){.config = NULL}));
+    write_file(folder, "training_config.yml", NET, strlen(NET));
+    assert_ok(sk_model_open(folder, &model, &err), &err);
+    sk_model_close(&model);
+    write_file(folder, "training_config.yaml", "a: 1\n", 5);
+    assert_int_equal(sk_model_open(folder, &model, &err), SK_ERR_FORMAT);
+    snprintf(path, sizeof path, "%s/training_config.yaml: names no head", folder);
+    assert_non_null(strstr(err.message, path));
+}
+
 static const char *fact(const sk_model *model, const char *key)
 {
     for (int i = 0; i < model->n_facts; i++)
@@ -294,6 +344,8 @@ int main(void)
         cmocka_unit_test(crops_have_a_size),
         cmocka_unit_test(what_is_out_of_range),
         cmocka_unit_test(names_come_of_the_skeleton),
+        cmocka_unit_test(skeletons_have_limits),
+        cmocka_unit_test(both_endings),
         cmocka_unit_test(facts_are_told),
         cmocka_unit_test(the_shallowest_folder_of_a_zip),
         cmocka_unit_test(zips_without_a_model),
