@@ -153,13 +153,47 @@ static void bounds_of_what_is_found(void **state)
     }
 }
 
+/* A picture whose memory is not lent is copied, all of its rows and planes, into memory that is kept for the next. */
+static void pictures_that_are_copied(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *encoding;
+        int32_t width, height;
+        uint32_t step;
+        size_t length, copied;
+    } rows[] = {{"rgb8", 6, 4, 0, 72, 72},  {"rgb8", 6, 4, 20, 80, 80}, {"rgb8", 6, 4, 20, 78, 78},
+                {"mono8", 6, 4, 8, 40, 32}, {"nv12", 6, 4, 0, 36, 36},  {"nv12", 6, 4, 8, 48, 48},
+                {"nv12", 6, 5, 6, 48, 48},  {"rgb8", 2, 2, 0, 12, 12}};
+    uint8_t bytes[100];
+    sk_node_held held = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_node_image image = SK_NODE_IMAGE_INIT;
+        const uint8_t *before = held.slot.memory;
+        const size_t room = held.slot.capacity;
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(k * 7 + i);
+        image.width = rows[i].width, image.height = rows[i].height;
+        image.encoding = rows[i].encoding;
+        image.step = rows[i].step;
+        image.data = bytes, image.length = rows[i].length;
+        assert_ok(sk_node_image_frame(&image, &held, &err), &err);
+        assert_true(held.frame.width == rows[i].width && held.frame.height == rows[i].height);
+        assert_ptr_equal(held.frame.data, held.slot.memory);
+        assert_true(held.slot.capacity >= rows[i].copied);
+        assert_memory_equal(held.slot.memory, bytes, rows[i].copied);
+        if (room >= rows[i].copied)
+            assert_true(held.slot.memory == before && held.slot.capacity == room);
+    }
+    sk_slot_free(&held.slot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_has_its_track_or_none),
-        cmocka_unit_test(calls_that_are_wrong),
-        cmocka_unit_test(closed_with_a_result_out),
-        cmocka_unit_test(bounds_of_what_is_found),
+        cmocka_unit_test(each_has_its_track_or_none), cmocka_unit_test(calls_that_are_wrong),
+        cmocka_unit_test(closed_with_a_result_out),   cmocka_unit_test(bounds_of_what_is_found),
+        cmocka_unit_test(pictures_that_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

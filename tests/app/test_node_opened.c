@@ -45,6 +45,8 @@ static void what_is_refused(void **state)
         {{"device", "12"}, "device is 12, and compute_runtime cpu has no numbered devices"},
         {{"image_width", "48"}, "image_width is 48 and image_height 0: give both, or neither"},
         {{"image_height", "40"}, "image_width is 0 and image_height 40: give both, or neither"},
+        {{"image_width", "1"}, "image_width is 1 and image_height 0: give both, or neither"},
+        {{"image_height", "1"}, "image_width is 0 and image_height 1: give both, or neither"},
         {{"second_weights_path", "nothing.pt"}, "nothing.pt"},
         {{"classes", "[7]"}, "7"},
     };
