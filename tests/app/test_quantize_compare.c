@@ -111,6 +111,38 @@ static void poses(void **state)
     NEAR(pair(here, other, p, p, 3, true), 0);
 }
 
+/* Distances are those of what both have: boxes by two corners, or by the middles of turned ones; points where both were found. */
+static void distances_of_what_both_have(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t x, y;
+        double box, point;
+    } rows[] = {{BOX, BOX, 5, 0},
+                {BOX | POSE, BOX, 5, 0},
+                {BOX, BOX | POSE, 5, 0},
+                {BOX | POSE, BOX | POSE, 5, 13},
+                {BOX | OBB, BOX, 5, 0},
+                {BOX, BOX | OBB, 5, 0},
+                {BOX | OBB, BOX | OBB, 2, 0},
+                {BOX | OBB | POSE, BOX | OBB | POSE, 2, 13},
+                {0, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_keypoint p[2] = {{100, 100, 1}, {7, 7, 1}}, q[2] = {{105, 112, 1}, {NAN, NAN, 0}};
+        sk_found x = {.has = rows[i].x, .box = {0, 0, 100, 100}, .obb = {50, 50, 90, 80, 0}},
+                 y = {.has = rows[i].y, .box = {3, 4, 103, 104}, .obb = {50, 52, 90, 80, 0}};
+        sk_loss loss;
+        sk_quantize_tally t = begin(&loss, false);
+        const sk_instances a = list_of(&x, 1, p, 2), b = list_of(&y, 1, q, 2);
+        add(&t, &a, &b);
+        assert_int_equal(loss.lost, 0);
+        sk_quantize_tally_end(&t);
+        NEAR(loss.box_px, rows[i].box);
+        NEAR(loss.keypoint_px, rows[i].point);
+        NEAR(loss.keypoint_px_95, rows[i].point);
+    }
+}
+
 /* Each of f32's with the most similar that is left; what is lost and added. */
 static void pairs_of_a_frame(void **state)
 {
@@ -230,8 +262,12 @@ static void correlations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes),   cmocka_unit_test(poses),        cmocka_unit_test(pairs_of_a_frame),
-        cmocka_unit_test(medians), cmocka_unit_test(correlations),
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(poses),
+        cmocka_unit_test(distances_of_what_both_have),
+        cmocka_unit_test(pairs_of_a_frame),
+        cmocka_unit_test(medians),
+        cmocka_unit_test(correlations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

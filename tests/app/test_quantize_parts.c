@@ -132,6 +132,22 @@ static void scores_of_truth(void **state)
     assert_null(t);
     sk_quantize_truth_close(&t);
     sk_instances_free(&found);
+    /* a class that is wrong is not found, where the model tells classes */
+    put("truth.csv", "frame,name,x1,y1,x2,y2\n4,fly,10,10,50,30\n");
+    assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+    assert_ok(sk_instances_alloc(1, 0, &found, &err), &err);
+    sk_found *wrong = sk_instances_add(&found);
+    wrong->has = SK_HAS_BOX;
+    wrong->score = 0.9F;
+    memcpy(wrong->box, boxes[0], sizeof boxes[0]);
+    for (int which = 0; which < 2; which++) {
+        wrong->class_id = which;
+        assert_ok(sk_quantize_truth_add(t, which, &frame, &found, &err), &err);
+    }
+    assert_ok(sk_quantize_truth_measure(t, &r, &err), &err);
+    assert_true(r.truth[0].recall == 1 && r.truth[1].recall == 0);
+    sk_quantize_truth_close(&t);
+    sk_instances_free(&found);
     /* poses of pictures, of a model that tells no classes */
     char nose[] = "nose", tail[] = "tail", *names[] = {nose, tail};
     job.gives = (sk_task_description){.n_keypoints = 2, .keypoint_names = names};
