@@ -320,6 +320,30 @@ static void frames_at_their_bounds(void **state)
     }
 }
 
+/* One without a number among those that have some: they are pictures, each the next frame. */
+static void pictures_have_no_numbers(void **state)
+{
+    (void)state;
+    for (int without = -1; without < 3; without++) {
+        sk_annotation_set set = {0};
+        sk_given_classes classes = {0};
+        sk_given_frames *f = NULL;
+        put("given.csv",
+            "frame,class,score,x1,y1,x2,y2\n3,0,0.5,1,1,9,9\n5,0,0.5,1,1,9,9\n11,0,0.5,1,1,9,9\n");
+        assert_ok(sk_annotations_read("given.csv", &set, &err), &err);
+        assert_int_equal(set.n_images, 3);
+        if (without >= 0)
+            set.images[without].frame = -1;
+        assert_ok(sk_given_classes_of(&set, &classes, &err), &err);
+        assert_ok(sk_given_frames_open("given.csv", &set, classes.number, &f, &err), &err);
+        assert_int_equal(sk_given_frames_count(f), without < 0 ? 5 : 3); /* 3, 5, 7, 9, 11 */
+        assert_int_equal(sk_given_frames_first(f), without < 0 ? 3 : 0);
+        sk_given_frames_close(&f);
+        sk_given_classes_free(&classes);
+        sk_annotations_free(&set);
+    }
+}
+
 /* Boxes inside out or without a size are no animals: how many, and where, is told. */
 static void what_is_no_animal_is_told(void **state)
 {
@@ -356,9 +380,10 @@ int main(void)
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_come_back),     cmocka_unit_test(one_word_is_another),
-        cmocka_unit_test(records_are_bounded),    cmocka_unit_test(lists_of_pictures),
-        cmocka_unit_test(frames_at_their_bounds), cmocka_unit_test(what_is_no_animal_is_told),
+        cmocka_unit_test(settings_come_back),        cmocka_unit_test(one_word_is_another),
+        cmocka_unit_test(records_are_bounded),       cmocka_unit_test(lists_of_pictures),
+        cmocka_unit_test(frames_at_their_bounds),    cmocka_unit_test(pictures_have_no_numbers),
+        cmocka_unit_test(what_is_no_animal_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
