@@ -74,10 +74,10 @@ static int link_once(const char *temporary, const char *path)
 static sk_status put(const char *path, const char *bytes, size_t length, int *keep, sk_error *err)
 {
     static atomic_int count;
-    char temporary[4500], host[64] = "";
+    char temporary[4500], host[72] = "";
     int file = -1;
     (void)gethostname(host, sizeof host - 1);
-    snprintf(temporary, sizeof temporary, "%.4300s.%.60s.%lld.%d~", path, host, (long long)getpid(),
+    snprintf(temporary, sizeof temporary, "%.4300s.%.64s.%lld.%d~", path, host, (long long)getpid(),
              atomic_fetch_add(&count, 1));
     SK_TRY(sk_file_open_own(temporary, O_RDWR | O_CREAT | O_TRUNC, &file, err));
     int code = pwrite(file, bytes, length, 0) == (ssize_t)length && fsync(file) == 0 ? 0

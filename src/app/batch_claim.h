@@ -22,7 +22,7 @@
 #define SK_CLAIM_STALE 60
 
 typedef struct sk_claim_holder {
-    char host[64], boot[40];      /* the machine, and since when it runs */
+    char host[72], boot[40];      /* the machine, and since when it runs */
     int64_t pid, started, names;  /* process, its start in the system's count, its space of process numbers */
     int64_t child, child_started; /* what it started */
     int64_t since_ms, round;

@@ -24,7 +24,7 @@ typedef struct sk_batch_done {
     int64_t round, frames, instances, tracks; /* tracks -1: not followed */
     double seconds;                           /* of the process */
     int64_t started_ms, ended_ms;
-    char host[64], slurm[64], reason[512];
+    char host[72], slurm[64], reason[512];
 } sk_batch_done;
 
 bool sk_batch_done_read(const sk_batch *batch, int64_t number, sk_batch_done *done);

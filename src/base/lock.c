@@ -49,7 +49,7 @@ static void read_command(char *command, size_t capacity)
 /* Failing to leave a name is no reason to give the lock back. */
 static void sign(int file)
 {
-    char command[256], host[64] = "", text[512];
+    char command[256], host[72] = "", text[512];
     read_command(command, sizeof command);
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';

@@ -79,7 +79,7 @@ static void read_name(const char *path, char *name, size_t capacity)
 sk_status sk_run_lock_open(const char *name, sk_run_lock **out, sk_error *err)
 {
     static atomic_int counter;
-    char *folder = NULL, host[64] = "", file[160];
+    char *folder = NULL, host[72] = "", file[176]; /* Linux has names of up to 64 bytes */
     sk_lock *gate = NULL;
     sk_status status;
     *out = NULL;
