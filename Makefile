@@ -104,7 +104,7 @@ coverage: packages-check writable
 
 ## mutants    changes one operator of the code at a time and looks whether a test notices: ROOM=graph N=40 SEED=1
 mutants: packages-check writable
-	@tests/mutants/mutants.py --count $(or $(N),40) --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ROOM),--room $(ROOM)) $(if $(ONLY),--only $(ONLY))
+	@tests/mutants/mutants.py --work "$(BUILD)-mutants" --count $(or $(N),40) --seed $(or $(SEED),1) --jobs $(JOBS) $(if $(ROOM),--room $(ROOM)) $(if $(ONLY),--only $(ONLY))
 
 ## aarch64    builds for 64-bit ARM and runs the tests under qemu
 aarch64: packages-check writable

@@ -49,3 +49,30 @@ assert mutants.function_at(text, 7) == (2, 12), mutants.function_at(text, 7)
 assert mutants.function_at("int t[] = {\n    1,\n};\n", 2) == (1, 3)
 assert reach.moved("a\nb\nc\n", "a\nx\ny\nb\nc\n") == {1: 1, 2: 4, 3: 5}
 PY
+# what is no change's fault is not told as one
+python3 - "$SKITTER_TEST_SOURCE/tests/mutants" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import mutants, workshop
+assert workshop.compiled(["true"], ".", None)
+assert not workshop.compiled(["sh", "-c", "echo 'a.c:1: error: no' >&2; exit 1"], ".", None)
+for ended in ("kill -9 $$", "exit 1", "echo 'a.c:1: error: No space left on device' >&2; exit 1"):
+    try:
+        workshop.compiled(["sh", "-c", ended], ".", None)
+        sys.exit(f"a compiler that ended by '{ended}' is taken for a change that does not build")
+    except workshop.Trouble:
+        pass
+none = dict.fromkeys(mutants.KINDS, 0)
+assert "100 %" not in mutants.row_of("graph", none)
+assert mutants.row_of("graph", {**none, "caught": 3, "survived": 1, "no build": 2, "same": 1}) == "| graph | 7 | 3 | 1 | 1 | 2 | 75 % |"
+PY
+# what cannot be tried is one sentence
+for wrong in "--count 0" "--count -3" "--room nonsense" "--only nonsense" "--only README.md:3" "--only src/graph/fuse.c:99999"; do
+    # shellcheck disable=SC2086
+    if told=$("$SKITTER_TEST_SOURCE/tests/mutants/mutants.py" $wrong 2>&1); then
+        echo "mutants.py $wrong is taken"
+        exit 1
+    fi
+    case $told in error:*) ;; *) echo "mutants.py $wrong says: $told"; exit 1 ;; esac
+done

@@ -41,6 +41,24 @@ def bare(path, folder):
     return hashlib.sha256(out.read_bytes()).hexdigest()
 
 
+class Trouble(Exception):
+    """The machine's, not a change's."""
+
+
+def compiled(command, cwd, env):
+    """Whether a compiler or linker took it. One that did not say why was ended by something else: tried once more."""
+    for _ in range(2):
+        try:
+            done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, errors="replace", env=env, timeout=300)
+        except subprocess.TimeoutExpired:
+            return False  # a change that a compiler cannot get through
+        if done.returncode == 0:
+            return True
+        if done.returncode > 0 and "error:" in done.stderr and "No space left" not in done.stderr:
+            return False
+    raise Trouble(f"'{command[0]}' ended with {done.returncode}, which no change explains: {done.stderr[-300:]}")
+
+
 class Workshop:
     def __init__(self, root, work, jobs, say):
         self.root, self.work, self.jobs = root, work, jobs
@@ -48,7 +66,8 @@ class Workshop:
         self.build = work / "build"
         say("building a copy of the tree")
         subprocess.run(["cmake", "-G", "Ninja", "-S", str(self.tree), "-B", str(self.build), "-DCMAKE_BUILD_TYPE=Release",
-                        "-DCMAKE_C_COMPILER=clang", "-DSKITTER_MUTANTS=ON"], check=True, stdout=subprocess.DEVNULL)
+                        "-DCMAKE_C_COMPILER=clang", "-DSKITTER_MUTANTS=ON",
+                        "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON"], check=True, stdout=subprocess.DEVNULL)
         done = subprocess.run(["ninja", "-C", str(self.build), "-j", str(jobs)], capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"error: the copy of the tree in {self.tree} does not build\n{done.stdout[-3000:]}")
@@ -96,10 +115,7 @@ class Workshop:
         for k, target in enumerate(self.users.get(name, [])):
             out = folder / f"{k}.o"
             command = self.compile[target][0] + ["-w", "-Xclang", "-ivfsoverlay", "-Xclang", str(overlay), "-o", str(out)]
-            try:
-                if subprocess.run(command, cwd=self.build, capture_output=True, env=env, timeout=300).returncode:
-                    return "no build"
-            except subprocess.TimeoutExpired:
+            if not compiled(command, self.build, env):
                 return "no build"
             if target not in self.unchanged:  # not the build's own: one out of a compiler cache names its source by another path
                 plain = folder / "plain.o"
@@ -113,6 +129,6 @@ class Workshop:
         for part in {self.inside[t] for t in fresh}:
             words = [fresh.get(w, w) for w in self.link[part]]
             words[words.index("-o") + 1] = str(folder / "lib" / part)
-            if subprocess.run(words, cwd=self.build, capture_output=True, env=env).returncode:
+            if not compiled(words, self.build, env):
                 return "no build"
         return folder / "lib"
