@@ -346,6 +346,9 @@ static void an_onnx_model_runs_as_it_is(void **state)
     export_to(model, artifact, false, true); /* halves at its ends: through the graph */
     assert_ok(sk_model_open(artifact, &onnx, &err), &err);
     opened_files = 0;
+    assert_ok(run(onnx, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_string_equal(used, "");
+    assert_int_equal(opened_files, 0);
     sk_model_close(&onnx);
     sk_model_close(&model);
 }

@@ -154,7 +154,7 @@ static void without_a_number_few_tracks_are_made(void **state)
     s.track.animals = 0;
     sk_error err;
     sk_tracker *tracker;
-    int32_t most = 0;
+    int32_t most = 0, found = 0, told = 0;
     assert_ok(sk_tracker_open(&s.track, &tracker, &err), &err);
     for (int frame = 0; frame < FRAMES; frame++) {
         sk_instances list;
@@ -164,13 +164,18 @@ static void without_a_number_few_tracks_are_made(void **state)
         const sk_sighting *seen;
         int32_t count;
         assert_ok(sk_tracker_step(tracker, frame, frame / 25.0, d, n, &seen, &count, &err), &err);
-        for (int32_t i = 0; i < count; i++)
+        found += n;
+        for (int32_t i = 0; i < count; i++) {
             most = seen[i].track >= most ? seen[i].track + 1 : most;
+            told += seen[i].detection >= 0;
+        }
         sk_instances_free(&list);
     }
     sk_tracker_close(&tracker);
-    if (most > 6)
+    if (most < 2 || most > 6)
         fail_msg("%d tracks of two animals", most);
+    if (told < found * 9 / 10)
+        fail_msg("%d of %d detections are told", told, found);
 }
 
 /* Boxes of a detector that never found more than there are animals: one that jumps is somebody all the same. */
