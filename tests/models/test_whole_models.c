@@ -70,7 +70,7 @@ static void put_export(sk_text *all, const char *what, const sk_model *model,
     const sk_status status = sk_model_export_onnx(model, settings, path, &err);
     if (status != SK_OK) {                           /* some forms some models do not have */
         const char *why = strstr(err.message, ": "); /* behind the path */
-        sk_text_appendf(all, "  %-14s refused%.60s\n", what, why ? why : "");
+        sk_text_appendf(all, "  %-14s refused: %.60s\n", what, why ? why + 2 : err.message);
         return;
     }
     assert_ok(sk_model_open(path, &back, &err), &err);
