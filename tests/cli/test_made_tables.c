@@ -87,6 +87,7 @@ static void quantised(void **state)
     sk_quantize_report r = {
         .n_rows = 3, .rows = rows, .correlation = 0.998877, .bytes = 7654321, .seconds = 12.5};
     snprintf(r.about.precision, sizeof r.about.precision, "i8");
+    snprintf(r.about.made_by, sizeof r.about.made_by, "0.2.0");
     r.about.frames = 100;
     r.about.layers = 20;
     r.about.kept = 2;
