@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/export.h"
 
+#include "app/output_place.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "graph/quantise.h"
@@ -35,6 +36,24 @@ static sk_status default_path(const sk_model *model, char *path, size_t capacity
     if (used < 0 || (size_t)used >= capacity)
         return sk_fail(err, SK_ERR_LIMIT, "%.80s…: the path is too long", given);
     return SK_OK;
+}
+
+/* In a SLEAP model's folder no .onnx is read, so that an earlier export there may be replaced. */
+static sk_status check_place(const sk_model *model, const char *path, bool overwrite, sk_error *err)
+{
+    const sk_output_read read = {.name = "the model",
+                                 .path = model->path,
+                                 .inside =
+                                     model->format == SK_FORMAT_ONNX || !sk_path_has_extension(path, ".onnx"),
+                                 .model = true};
+    const sk_output_place place = {.path = path,
+                                   .option = "output",
+                                   .overwrite = overwrite,
+                                   .written = "an ONNX file",
+                                   .extension = ".onnx",
+                                   .reads = &read,
+                                   .n_reads = 1};
+    return sk_output_place_check(&place, err);
 }
 
 /* Opens what was written as any user would, and tells its outputs. */
@@ -97,16 +116,19 @@ sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *re
                          model->path);
         goto done;
     }
+    if (settings->onnx.half && sk_graph_is_quantised(model->graph)) {
+        status =
+            sk_fail(err, SK_ERR_UNSUPPORTED,
+                    "%s: is in eight bits and cannot be written in float16 as well; leave --half out, or "
+                    "export the model it was made from",
+                    model->path);
+        goto done;
+    }
     if (settings->path)
         snprintf(report->path, sizeof report->path, "%s", settings->path);
     else
         SK_TRY_GOTO(default_path(model, report->path, sizeof report->path, err));
-    if (sk_file_exists(report->path) && !settings->overwrite) {
-        status = sk_fail(err, SK_ERR_BUSY,
-                         "%s: is there already; --overwrite replaces it, --output names another file",
-                         report->path);
-        goto done;
-    }
+    SK_TRY_GOTO(check_place(model, report->path, settings->overwrite, err));
     forget_record(report->path);
     SK_TRY_GOTO(sk_model_export_onnx(model, &settings->onnx, report->path, err));
     SK_TRY_GOTO(look_back(report, err));

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/quantize_internal.h"
 
+#include "app/output_place.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/lock.h"
 #include "formats/skq.h"
 #include "models/onnx_export.h"
 #include "runner/network.h"
 #include "skitter/version.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Layers go back to f32, those first that hurt most for their work, until the rest hurts by no more than this part of what all
  * did, or so much of the work is in f32. The second's are the first's and more: it hurts no more. */
@@ -44,74 +42,59 @@ sk_status sk_quantize_tick(sk_quantize_job *job, sk_error *err)
     return SK_OK;
 }
 
+static sk_status check_model(const char *path, bool in_eight_bits, const sk_quantised *q, sk_error *err)
+{
+    if (!in_eight_bits)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_ARG, "%s: is in eight bits already; give the model it was made from%s%s", path,
+                   q && q->source[0] ? ": " : "", q ? q->source : "");
+}
+
+static sk_output_place output_place(const sk_quantize_settings *s)
+{
+    return (sk_output_place){.path = s->output, .option = "output", .overwrite = s->overwrite};
+}
+
 /* Before the work, not after it. */
-static sk_status check_place(const char *path, sk_error *err)
-{
-    sk_status status = SK_OK;
-    char *folder = sk_path_folder(path);
-    if (!folder)
-        return sk_fail_memory(err, strlen(path));
-    if (sk_file_is_directory(path))
-        status = sk_fail(err, SK_ERR_ARG, "%s: is a folder, where a file is to be written", path);
-    else if (!sk_file_is_directory(folder))
-        status = sk_fail(err, SK_ERR_IO, "%s: there is no folder %s; make it first", path, folder);
-    else if (access(folder, W_OK) != 0)
-        status =
-            sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s in folder %s", path, strerror(errno), folder);
-    sk_free(folder);
-    return status;
-}
-
-static sk_status refuse_existing(const sk_quantize_settings *s, sk_error *err)
-{
-    if (sk_file_exists(s->output) && !s->overwrite)
-        return sk_fail(err, SK_ERR_BUSY, "%s: is there already; --overwrite replaces it", s->output);
-    return SK_OK;
-}
-
 static sk_status check(const sk_quantize_settings *s, sk_error *err)
 {
+    sk_quantised q;
+    bool in_eight_bits = false;
     if (!s->model || !s->data || !s->output)
         return sk_fail(err, SK_ERR_ARG, "a model, frames (--data) and a file to write (-o) are needed");
+    SK_TRY(sk_quantised_look(s->model, &q, &in_eight_bits, err));
+    SK_TRY(check_model(s->model, in_eight_bits, &q, err));
     if (!sk_path_has_extension(s->output, SK_SKQ_EXTENSION))
         return sk_fail(err, SK_ERR_ARG, "%s: a model in eight bits has a name that ends in %s", s->output,
                        SK_SKQ_EXTENSION);
-    SK_TRY(check_place(s->output, err));
-    SK_TRY(refuse_existing(s, err));
-    return s->report ? check_place(s->report, err) : SK_OK;
+    sk_output_read reads[] = {{.name = "the model", .path = s->model, .model = true},
+                              {.name = "the data (--data)", .path = s->data},
+                              {.name = "the truth (--truth)", .path = s->truth},
+                              {.name = "the finder (--finder)", .path = s->finder, .model = true},
+                              {.name = "the detections (--detections)", .path = s->detections},
+                              {.name = "the model in eight bits (-o)", .path = s->output}};
+    const size_t n = sizeof reads / sizeof *reads;
+    sk_output_place place = output_place(s);
+    place.reads = reads;
+    place.n_reads = n - 1; /* in a folder of these no .skq is read */
+    SK_TRY(sk_output_place_check(&place, err));
+    /* in folders of data there are pictures and videos, which the name tells */
+    reads[0].inside = reads[2].inside = reads[3].inside = reads[4].inside = true;
+    place = (sk_output_place){.path = s->report,
+                              .option = "report",
+                              .overwrite = s->overwrite,
+                              .written = "a report in JSON",
+                              .extension = ".json",
+                              .reads = reads,
+                              .n_reads = n};
+    return s->report ? sk_output_place_check(&place, err) : SK_OK;
 }
 
-/* Held until the file is there: of two that make it at once the later would win, without a word to either. */
-static sk_status hold_place(const char *output, sk_lock **out, sk_error *err)
-{
-    char *folder = sk_path_folder(output), *path = NULL;
-    sk_lock_holder holder = {0};
-    sk_text name = {0};
-    sk_text_appendf(&name, ".%s.skitter.lock", sk_path_name(output));
-    sk_status status = sk_text_status(&name, err);
-    path = status == SK_OK && folder ? sk_path_join(folder, sk_text_get(&name)) : NULL;
-    if (!path)
-        status = sk_fail_memory(err, strlen(output));
-    else
-        status = sk_lock_open(path, 0, out, &holder, err);
-    if (status == SK_ERR_BUSY)
-        status = sk_fail(err, SK_ERR_BUSY,
-                         "%s: is being made by process %lld, '%s'. Wait for it, stop it or give another -o",
-                         output, (long long)holder.pid, holder.command);
-    sk_text_free(&name);
-    sk_free_all(folder, path);
-    return status;
-}
-
-static sk_status check_model(const sk_model *model, sk_error *err)
+static sk_status check_opened(const sk_model *model, sk_error *err)
 {
     if (!model->graph || model->truncated)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off; fetch it again", model->path);
-    if (sk_graph_is_quantised(model->graph))
-        return sk_fail(err, SK_ERR_ARG, "%s: is in eight bits already; give the model it was made from%s%s",
-                       model->path, model->quantised ? ": " : "",
-                       model->quantised ? model->quantised->source : "");
-    return SK_OK;
+    return check_model(model->path, sk_graph_is_quantised(model->graph), model->quantised, err);
 }
 
 /* --- what stays in f32 --- */
@@ -206,7 +189,8 @@ static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quan
     sk_model *again = NULL; /* as any reader will */
     SK_TRY_GOTO(sk_model_open_bytes(file, length, job->s->output, SK_HEADS_AUTO, &again, err));
     sk_model_close(&again);
-    SK_TRY_GOTO(refuse_existing(job->s, err)); /* somebody else may have put one there meanwhile */
+    const sk_output_place place = output_place(job->s);
+    SK_TRY_GOTO(sk_output_place_check_free(&place, err)); /* somebody else may have put one there meanwhile */
     SK_TRY_GOTO(sk_file_replace(job->s->output, file, length, err));
     report->bytes = (int64_t)length;
 done:
@@ -220,10 +204,13 @@ static sk_status write_report(const sk_quantize_settings *s, const sk_quantize_r
 {
     sk_text text = {0};
     sk_json json = sk_json_to_text(&text, 2);
+    const sk_output_place place = {.path = s->report, .option = "report", .overwrite = s->overwrite};
     sk_quantize_report_json(report, &json);
     sk_status status = sk_json_end(&json, err);
     if (status == SK_OK)
         status = sk_text_status(&text, err);
+    if (status == SK_OK)
+        status = sk_output_place_check_free(&place, err);
     if (status == SK_OK)
         status = sk_file_replace(s->report, sk_text_get(&text), strlen(sk_text_get(&text)), err);
     sk_text_free(&text);
@@ -364,10 +351,10 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     int64_t begin = sk_clock_ns();
     memset(report, 0, sizeof *report);
     SK_TRY(check(settings, err));
-    SK_TRY(hold_place(settings->output, &lock, err));
+    SK_TRY(sk_output_place_hold(settings->output, &lock, err));
     SK_TRY_GOTO(sk_model_open_heads(settings->model, settings->heads, &model, err));
     job.model = model;
-    SK_TRY_GOTO(check_model(model, err));
+    SK_TRY_GOTO(check_opened(model, err));
     SK_TRY_GOTO(sk_net_engine("cpu", &job.engine, err));
     SK_TRY_GOTO(sk_quantize_finder_open(&job, err));
     SK_TRY_GOTO(sk_quantize_truth_open(&job, &job.truth, err));

@@ -73,6 +73,11 @@ bool sk_file_exists(const char *path); /* of any kind */
 bool sk_file_is_regular(const char *path);
 bool sk_file_is_directory(const char *path);
 int64_t sk_file_size(const char *path); /* -1 when it is no regular file */
+/* One file, however the two paths are spelt: links are followed, a second name of it counts. Of two that are not there: would
+ * they be one? */
+bool sk_file_is_same(const char *path, const char *other);
+/* Is this a file that is there, in the folder or below it? By where it lies and, of a link, by what it points at. */
+bool sk_file_is_within(const char *path, const char *folder);
 
 /* --- paths; texts that must be freed by sk_free, null when memory is out --- */
 char *sk_path_join(const char *folder, const char *name); /* an absolute name stands alone; "" is no folder */

@@ -35,6 +35,44 @@ int64_t sk_file_size(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
 }
 
+static bool is_one(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool sk_file_is_same(const char *path, const char *other)
+{
+    if (sk_file_exists(path) || sk_file_exists(other))
+        return is_one(path, other);
+    char *folder = sk_path_folder(path), *its = sk_path_folder(other);
+    const bool same =
+        folder && its && is_one(folder, its) && strcmp(sk_path_name(path), sk_path_name(other)) == 0;
+    sk_free_all(folder, its);
+    return same;
+}
+
+/* Both from the root and without links. */
+static bool is_below(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 &&
+           (path[length] == '/' || path[length] == '\0' || folder[length - 1] == '/');
+}
+
+bool sk_file_is_within(const char *path, const char *folder)
+{
+    char *around = sk_path_folder(path), *there = realpath(folder, NULL), *target = realpath(path, NULL);
+    char *real = around ? realpath(around, NULL) : NULL;
+    const bool within = there && target && ((real && is_below(real, there)) || is_below(target, there)) &&
+                        !sk_file_is_directory(path);
+    free(there);
+    free(target);
+    free(real);
+    sk_free(around);
+    return within;
+}
+
 const char *sk_path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -116,6 +116,57 @@ static void where_it_goes(void **state)
     assert_true(sk_file_exists("sleap.onnx/model.onnx"));
 }
 
+/* What is read stays as it is, and no ONNX file gets a name by which it would not be read. */
+static void what_is_not_written_over(void **state)
+{
+    (void)state;
+    sk_export_report r;
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 64};
+    char model[4300], command[8700];
+    snprintf(model, sizeof model, "%s", yolo_save(&fixture, "own.pt"));
+    const int64_t bytes = sk_file_size(model);
+    snprintf(command, sizeof command, "cp -r '%s' keras && chmod -R u+w keras",
+             test_source("tests/fixtures/sleap_keras/convolutions"));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(link("own.pt", "second.onnx") | symlink("own.pt", "link.onnx"), 0);
+    const struct {
+        const char *model, *path, *words;
+    } rows[] = {
+        {model, "own.pt", "own.pt: is the model, which is not written over; --output names another file"},
+        {model, "./own.pt", "./own.pt: is the model"},
+        {model, "second.onnx", "second.onnx: is the model"},
+        {model, "link.onnx", "link.onnx: is the model"},
+        {"second.onnx", NULL, "second.onnx: is the model"},
+        {"keras", "keras/training_config.json", "is a file of the model (keras), which is not written over"},
+        {"keras/best_model.h5", "keras/training_config.json", "is a file of the model (keras/best_model.h5)"},
+        {model, "new.skq",
+         "new.skq: the name is a model's in eight bits, and an ONNX file is what is written; call it "
+         "new.onnx"},
+        {model, "film.MP4", "the name is a video's"},
+        {model, "a.png", "the name is a picture's"},
+        {model, "m.engine", "the name is a TensorRT engine's"},
+        {model, "m.pt", "the name is a checkpoint's"},
+        {model, "keras", "keras: is a folder"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int overwrite = 1; overwrite >= 0; overwrite--) {
+            sk_export_settings s = usual(rows[i].model, rows[i].path);
+            s.overwrite = overwrite;
+            assert_int_equal(sk_export_run(&s, &r, &err), SK_ERR_ARG);
+            if (!strstr(err.message, rows[i].words))
+                fail_msg("'%s' is not in '%s'", rows[i].words, err.message);
+        }
+    assert_int_equal(sk_file_size(model), bytes);
+    assert_false(sk_file_exists("new.skq") || sk_file_exists("film.MP4") || sk_file_exists("m.pt"));
+    /* names that say nothing are taken, and an export in a model's folder may be made again */
+    static const char *const taken[] = {"plain", "net.v2", "keras/again.onnx", "keras/again.onnx"};
+    for (int i = 0; i < 4; i++) {
+        sk_export_settings s = usual(i < 2 ? model : "keras", taken[i]);
+        s.overwrite = true;
+        assert_ok(sk_export_run(&s, &r, &err), &err);
+    }
+}
+
 /* Of a file that is cut off enough may be left to say what it is, but not to write it. */
 static void what_cannot_be_written(void **state)
 {
@@ -184,7 +235,8 @@ int main(void)
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_it_goes), cmocka_unit_test(what_cannot_be_written),
-        cmocka_unit_test(which_are_of_no_use), cmocka_unit_test(nothing_to_keep)};
+        cmocka_unit_test(where_it_goes), cmocka_unit_test(what_is_not_written_over),
+        cmocka_unit_test(what_cannot_be_written), cmocka_unit_test(which_are_of_no_use),
+        cmocka_unit_test(nothing_to_keep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,73 @@ static void steps_are_told_and_can_be_stopped(void **state)
     }
 }
 
+/* What is read and what is made stays as it is, whatever the report is to be called. */
+static void a_report_replaces_nothing_else(void **state)
+{
+    (void)state;
+    sk_quantize_report r;
+    char command[8700];
+    snprintf(command, sizeof command, "cp -r '%s' net && chmod -R u+w net",
+             test_source("tests/fixtures/sleap_nn/unet_no_decoder"));
+    assert_int_equal(system(command), 0);
+    assert_ok(sk_folder_make("run", &err), &err);
+    put("run/run.json", "{}");
+    put("given.json", "{}");
+    put("old.json", "{}");
+    put("film.y4m", "x");
+    assert_int_equal(link(detect, "second.json") | symlink("film.y4m", "link.json"), 0);
+    const struct {
+        const char *report, *words;
+    } rows[] = {
+        {"detect.pt", "detect.pt: is the model, which is not written over; --report names another file"},
+        {"second.json", "second.json: is the model"},
+        {"film.y4m", "film.y4m: is the data (--data)"},
+        {"link.json", "link.json: is the data (--data)"},
+        {"given.json", "given.json: is the truth (--truth)"},
+        {"net/training_config.yaml", "is a file of the finder (--finder) (net)"},
+        {"run/run.json", "is a file of the detections (--detections) (run)"},
+        {"rr.skq", "rr.skq: is the model in eight bits (-o)"},
+        {"./rr.skq", "./rr.skq: is the model in eight bits (-o)"},
+        {"new.csv",
+         "new.csv: the name is a table's, and a report in JSON is what is written; call it new.json"},
+        {"net", "net: is "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int overwrite = 0; overwrite < 2; overwrite++) {
+            sk_quantize_settings s = quick(detect, "rr.skq");
+            s.data = "film.y4m";
+            s.truth = "given.json";
+            s.finder = "net";
+            s.detections = "run";
+            s.report = rows[i].report;
+            s.overwrite = overwrite;
+            assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_ARG);
+            if (!strstr(err.message, rows[i].words))
+                fail_msg("'%s' is not in '%s'", rows[i].words, err.message);
+        }
+    sk_quantize_settings s = quick(detect, "rr.skq");
+    s.finder = "finder.skq"; /* the file to make */
+    s.output = "./finder.skq";
+    assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "./finder.skq: is the finder (--finder)"));
+    s = quick("net/best.ckpt", "rr.skq"); /* by a file of its folder */
+    put("net/export_metadata.json", "{}");
+    s.report = "net/export_metadata.json";
+    assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "net/export_metadata.json: is a file of the model (net/best.ckpt)"));
+    s = quick(detect, "rr.skq");
+    s.report = "old.json";
+    s.overwrite = false;
+    assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_BUSY);
+    assert_string_equal(err.message,
+                        "old.json: is there already; --overwrite replaces it, --report names another file");
+    assert_false(sk_file_exists("rr.skq"));
+    s.overwrite = true;
+    assert_ok(sk_quantize_run(&s, &r, &err), &err);
+    assert_true(sk_file_size("old.json") > 2);
+    sk_quantize_report_free(&r);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -278,6 +345,11 @@ static void refusals(void **state)
     REFUSED(SK_ERR_BUSY, "there.skq: is there already; --overwrite replaces it");
     s.model = "a.skq";
     REFUSED(SK_ERR_ARG, "a.skq: is in eight bits already; give the model it was made from: detect.pt");
+    put("there.skq", "x"); /* what cannot be at all is said before what could be with --overwrite */
+    s.model = "a.skq";
+    s.output = "there.skq";
+    s.overwrite = false;
+    REFUSED(SK_ERR_ARG, "a.skq: is in eight bits already");
     s.data = "few";
     REFUSED(SK_ERR_ARG, "few: has 4 frames; at least 5 are needed, one of five to measure what is lost");
     s.data = "one";
@@ -338,8 +410,11 @@ int main(void)
     if (rmdir("sizes/more") != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),          cmocka_unit_test(kinds_of_models),
-        cmocka_unit_test(against_the_truth), cmocka_unit_test(steps_are_told_and_can_be_stopped),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(kinds_of_models),
+        cmocka_unit_test(against_the_truth),
+        cmocka_unit_test(steps_are_told_and_can_be_stopped),
+        cmocka_unit_test(a_report_replaces_nothing_else),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,40 @@ static void planted_links_are_not_followed(void **state)
     sk_free(made);
 }
 
+/* Whatever they are called. */
+static void one_file_by_other_names(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char *folder = in_folder("around"), *below = in_folder("around/below"), *beside = in_folder("around2");
+    char *file = in_folder("around/below/f"), *dotted = in_folder("around/../around/./below/f");
+    char *second = in_folder("second"), *linked = in_folder("linked"), *other = in_folder("around2/f");
+    char *out = in_folder("around/out");
+    assert_ok(sk_folder_make(below, &err), &err);
+    assert_ok(sk_folder_make(beside, &err), &err);
+    assert_ok(sk_file_replace(file, "x", 1, &err), &err);
+    assert_ok(sk_file_replace(other, "x", 1, &err), &err);
+    assert_int_equal(link(file, second), 0);
+    assert_int_equal(symlink(file, linked), 0);
+    assert_int_equal(symlink(other, out), 0);
+    assert_true(sk_file_is_same(file, file) && sk_file_is_same(file, dotted) &&
+                sk_file_is_same(file, second) && sk_file_is_same(linked, file) &&
+                sk_file_is_same(folder, folder));
+    assert_false(sk_file_is_same(file, other) || sk_file_is_same(file, "/nowhere/f"));
+    char *no = in_folder("around/no"), *none = in_folder("around/below/../no");
+    char *nothing = in_folder("around/not"), *there = in_folder("around2/no");
+    assert_true(sk_file_is_same(no, none)); /* neither is there */
+    assert_false(sk_file_is_same(no, nothing) || sk_file_is_same(no, there) || sk_file_is_same(no, file));
+    assert_true(sk_file_is_within(file, folder) && sk_file_is_within(file, below) &&
+                sk_file_is_within(dotted, folder) && sk_file_is_within(linked, below) &&
+                sk_file_is_within(out, folder) && sk_file_is_within(out, beside) &&
+                sk_file_is_within(file, "/"));
+    assert_false(sk_file_is_within(other, folder) || sk_file_is_within(second, folder) ||
+                 sk_file_is_within(no, folder) || sk_file_is_within(below, folder) ||
+                 sk_file_is_within(file, no));
+    sk_free_all(folder, below, beside, file, dotted, second, linked, other, out, no, none, nothing, there);
+}
+
 /* Copies of a folder made of hard links (cp -al, rsync --link-dest) keep what they hold when the original is written anew. */
 static void files_with_two_names_are_replaced(void **state)
 {
@@ -206,9 +240,9 @@ static void a_file_cut_while_it_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reader_says_the_kind),        cmocka_unit_test(planted_links_are_not_followed),
-        cmocka_unit_test(files_with_two_names_are_replaced), cmocka_unit_test(planted_pipes_do_not_hold),
-        cmocka_unit_test(a_file_cut_while_it_is_read),
+        cmocka_unit_test(every_reader_says_the_kind), cmocka_unit_test(planted_links_are_not_followed),
+        cmocka_unit_test(one_file_by_other_names),    cmocka_unit_test(files_with_two_names_are_replaced),
+        cmocka_unit_test(planted_pipes_do_not_hold),  cmocka_unit_test(a_file_cut_while_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
