@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/runtimes.h"
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -47,32 +48,47 @@ static void print_who_runs_it(const sk_quantised *q)
            needed == SK_PRECISION_FP8 ? " on GPUs of compute capability 8.9 and newer" : "");
 }
 
-/* Two lines a model in eight bits. */
-static sk_status print_models(const sk_args *args, sk_json *j, sk_error *err)
+/* Read before anything is printed: where one cannot be, nothing is. */
+static sk_status read_models(const sk_args *args, sk_quantised *models, sk_error *err)
 {
     for (size_t i = 0; i < sk_args_count(args, "model"); i++) {
         const char *path = sk_args_at(args, "model", i);
-        sk_quantised q;
         bool is = false;
-        char text[SK_QUANTISED_TEXT];
-        SK_TRY(sk_quantised_look(path, &q, &is, err));
+        if (!sk_file_exists(path))
+            return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
+        SK_TRY(sk_quantised_look(path, &models[i], &is, err));
         if (!is)
             return sk_fail(err, SK_ERR_ARG,
                            "%s: is no model in eight bits (.skq); 'skitter info' tells of others", path);
-        if (!j) {
-            printf("%s%s: %s\n", i ? "" : "\n", path, sk_quantised_text(&q, text));
-            print_who_runs_it(&q);
-            continue;
-        }
-        sk_json_object(j);
-        sk_json_key_string(j, "path", path);
-        sk_quantised_write(&q, j);
-        sk_json_close(j);
     }
     return SK_OK;
 }
 
-static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, sk_error *err)
+/* Two lines a model in eight bits. */
+static void print_models(const sk_args *args, const sk_quantised *models)
+{
+    char text[SK_QUANTISED_TEXT];
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++) {
+        printf("%s%s: %s\n", i ? "" : "\n", sk_args_at(args, "model", i),
+               sk_quantised_text(&models[i], text));
+        print_who_runs_it(&models[i]);
+    }
+}
+
+static void put_models(const sk_args *args, const sk_quantised *models, sk_json *j)
+{
+    sk_json_key_array(j, "models");
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++) {
+        sk_json_object(j);
+        sk_json_key_string(j, "path", sk_args_at(args, "model", i));
+        sk_quantised_write(&models[i], j);
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+}
+
+static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, const sk_quantised *models,
+                            sk_error *err)
 {
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
@@ -100,11 +116,8 @@ static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, s
     sk_json_key_bool(&j, "available", dds);
     sk_json_key_strings(&j, {"library", dds ? sk_dds.path : NULL}, {"reason", dds ? NULL : problem.message});
     sk_json_close(&j);
-    if (sk_args_count(args, "model")) {
-        sk_json_key_array(&j, "models");
-        SK_TRY(print_models(args, &j, err));
-        sk_json_close(&j);
-    }
+    if (sk_args_count(args, "model"))
+        put_models(args, models, &j);
     sk_json_close(&j);
     return sk_json_end(&j, err);
 }
@@ -145,18 +158,21 @@ static void print_table(const sk_runtimes_view *view)
 
 static sk_status run(const sk_args *args, sk_error *err)
 {
+    const size_t n = sk_args_count(args, "model");
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
-    if (!view)
-        return sk_fail_memory(err, sizeof *view);
-    sk_runtimes_look(0, true, view);
-    sk_status status = SK_OK;
-    if (sk_args_flag(args, "json"))
-        status = print_json(args, view, err);
-    else
+    sk_quantised *models = sk_calloc(n + 1, sizeof *models);
+    sk_status status = view && models ? SK_OK : sk_fail_memory(err, sizeof *view + (n + 1) * sizeof *models);
+    if (status == SK_OK)
+        status = read_models(args, models, err);
+    if (status == SK_OK)
+        sk_runtimes_look(0, true, view);
+    if (status == SK_OK && sk_args_flag(args, "json"))
+        status = print_json(args, view, models, err);
+    else if (status == SK_OK) {
         print_table(view);
-    if (status == SK_OK && !sk_args_flag(args, "json"))
-        status = print_models(args, NULL, err);
-    sk_free(view);
+        print_models(args, models);
+    }
+    sk_free_all(view, models);
     return status;
 }
 

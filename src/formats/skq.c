@@ -31,6 +31,8 @@ sk_status sk_skq_read(const void *bytes, size_t length, const char *what, sk_skq
 {
     const uint8_t *head = bytes;
     sk_sha256 hash;
+    if (length == 0)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the file is empty; fetch it again", what);
     if (!sk_skq_is(bytes, length))
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: is no model in eight bits (.skq); 'skitter quantize' makes one of a model", what);

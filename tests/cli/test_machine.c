@@ -151,6 +151,22 @@ static void doctor_looks_at_models(void **state)
     SAID_REFUSES(&s, SK_ERR_ARG, "c.pt: is no model in eight bits (.skq); 'skitter info' tells of others",
                  "doctor c.pt");
     SAID_REFUSES(&s, SK_ERR_ARG, "c.pt: is no model in eight bits", "doctor c.pt --json");
+    assert_string_equal(s.out, "");
+    /* nothing is printed where one cannot be read, rather than a part of it */
+    machine_file("empty.skq", "");
+    machine_file("bad.skq", "SKQ");
+    static const struct {
+        const char *name, *words;
+        sk_status code;
+    } bad[] = {{"missing.skq", "missing.skq: no such file or folder", SK_ERR_NOT_FOUND},
+               {"empty.skq", "empty.skq: the file is empty; fetch it again", SK_ERR_FORMAT},
+               {"bad.skq", "bad.skq: is no model in eight bits (.skq)", SK_ERR_FORMAT}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (int json = 0; json < 2; json++) {
+            SAID_REFUSES(&s, bad[i].code, bad[i].words, "doctor a.skq %s%s", bad[i].name,
+                         json ? " --json" : "");
+            assert_string_equal(s.out, "");
+        }
 }
 
 /* --- runtimes --- */
