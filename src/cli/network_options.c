@@ -53,7 +53,13 @@ sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int3
                 "%s: refused by --max-loss %g: %s\n'skitter quantize' makes and measures one from the "
                 "model in f32; or leave --max-loss out",
                 models[i], most, text);
-        if (sk_args_given(args, "max-loss") && !(q.measured && q.loss.percent <= most))
+        if (sk_args_given(args, "max-loss") && !q.measured)
+            return sk_fail(
+                err, SK_ERR_MISMATCH,
+                "%s: refused by --max-loss %g: %s\n'skitter quantize' of %s with frames in which there is "
+                "something to find (--data, a lower --conf or --peak-threshold); or leave --max-loss out",
+                models[i], most, text, q.source);
+        if (sk_args_given(args, "max-loss") && sk_quantised_told_loss(&q) > most)
             return sk_fail(
                 err, SK_ERR_MISMATCH,
                 "%s: refused by --max-loss %g: %s\n'skitter quantize' with --precision mixed, more or "

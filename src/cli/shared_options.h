@@ -38,6 +38,7 @@
 #define SK_CLI_OPTION_MAX_LOSS                                                                               \
     {                                                                                                        \
         SK_REAL("max-loss", "PERCENT", 0, 100),                                                              \
+            .otherwise = "in percent, without the sign: --max-loss 3",                                       \
             .help = "refuse a model in eight bits that lost more when it was made ('skitter quantize')"      \
     }
 

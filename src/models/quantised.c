@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_LAYERS ((size_t)1 << 20)
@@ -41,6 +42,13 @@ const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TE
         snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", scores %.3f (95 %%: %.3f)", l->score,
                  l->score_95);
     return buffer;
+}
+
+double sk_quantised_told_loss(const sk_quantised *q)
+{
+    char text[512]; /* the very digits: rounding by hand may differ in the last one */
+    snprintf(text, sizeof text, "%.2f", q->loss.percent);
+    return strtod(text, NULL);
 }
 
 void sk_quantised_write(const sk_quantised *q, sk_json *json)

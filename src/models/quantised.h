@@ -43,6 +43,8 @@ typedef struct sk_quantised {
 /* "1.2 % (boxes 0.3 px, …)": one line without its end. */
 #define SK_QUANTISED_TEXT 256
 const char *sk_quantised_text(const sk_quantised *quantised, char buffer[SK_QUANTISED_TEXT]);
+/* The loss as that line has it, in percent with two digits; of one that was measured. What people compare with. */
+double sk_quantised_told_loss(const sk_quantised *quantised);
 
 /* What a file says of itself; *is false: it is neither a .skq nor an ONNX file in eight bits. Lists of layers are not kept. */
 sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err) SK_MUST_CHECK;

@@ -94,15 +94,26 @@ sk_precision sk_net_precision(sk_precision wish, const sk_model *model, const sk
                                                                                        : wish;
 }
 
+/* What 'skitter quantize' takes to make another one: the model, or what it was made from. */
+static const char *made_from(const sk_model *model)
+{
+    if (!sk_graph_is_quantised(model->graph))
+        return model->path;
+    return model->quantised && model->quantised->source[0] ? model->quantised->source : "MODEL";
+}
+
 sk_status sk_net_check_precision(sk_precision precision, const sk_model *model, const sk_engine *engine,
                                  sk_error *err)
 {
     const bool f8 = sk_graph_is_f8(model->graph);
     if (precision == SK_PRECISION_FP8 && !f8)
         return sk_fail(err, SK_ERR_ARG,
-                       "%s: is not in fp8\nmake a model that is, by frames like those it will see: "
+                       "%s: is not in fp8\nmake %s, by frames like those it will see: "
                        "skitter quantize %s --data VIDEO --precision fp8 -o MODEL.skq",
-                       model->path, model->path);
+                       model->path,
+                       sk_graph_is_quantised(model->graph) ? "one that is of the model it came from"
+                                                           : "a model that is",
+                       made_from(model));
     if (precision == SK_PRECISION_FP8 && !(engine->can.precisions & 1u << SK_PRECISION_FP8))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: is in fp8, which the runtime %s does not compute in\n--runtime cuda on an NVIDIA "
@@ -112,8 +123,8 @@ sk_status sk_net_check_precision(sk_precision precision, const sk_model *model, 
     if (precision == SK_PRECISION_I8 && f8)
         return sk_fail(err, SK_ERR_ARG,
                        "%s: is in fp8, not in i8\n--precision fp8 where a GPU computes it, or make one in i8 "
-                       "of the model it came from: skitter quantize MODEL --data VIDEO -o MODEL.skq",
-                       model->path);
+                       "of the model it came from: skitter quantize %s --data VIDEO -o MODEL.skq",
+                       model->path, made_from(model));
     if (precision == SK_PRECISION_I8 && !builds_bytes(engine) && !sk_graph_is_quantised(model->graph))
         return sk_fail(
             err, SK_ERR_ARG,

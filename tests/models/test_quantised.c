@@ -54,6 +54,11 @@ static void words(void **state)
     assert_string_equal(sk_quantised_text(&q, text),
                         "mixed, loss 1.25 %: of 75 instances 2 lost, 3 new, boxes 0.50 px (95 %: 1.50), "
                         "scores 0.125 (95 %: 0.062)");
+    static const double losses[][2] = {{0, 0}, {0.9732, 0.97}, {0.9751, 0.98}, {2.999, 3}, {3.0049, 3}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) { /* the very number that is told */
+        q.loss.percent = losses[i][0];
+        assert_true(sk_quantised_told_loss(&q) == losses[i][1]);
+    }
     q.measured = false;
     assert_string_equal(sk_quantised_text(&q, text),
                         "mixed, loss not known: nothing was found in the frames it was measured on");

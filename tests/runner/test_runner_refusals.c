@@ -142,6 +142,7 @@ static void bits_of_models_and_engines(void **state)
         {BITS_F8, F32 | I8, NULL, true, SK_PRECISION_I8, SK_PRECISION_I8, "is in fp8, not in i8"},
         {BITS_F8, F32, NULL, false, SK_PRECISION_F32, SK_PRECISION_F32, NULL},
         {BITS_I8, F32 | F8, NULL, false, SK_PRECISION_FP8, SK_PRECISION_FP8, "is not in fp8"},
+        {BITS_I8, F32 | F8, NULL, false, SK_PRECISION_FP8, SK_PRECISION_FP8, "quantize MODEL --data"},
         {BITS_NONE, F32 | F8, NULL, false, SK_PRECISION_FP8, SK_PRECISION_FP8, "is not in fp8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -159,6 +160,38 @@ static void bits_of_models_and_engines(void **state)
             fail_msg("case %zu: %s", i, err.message);
         if (cases[i].why)
             assert_ptr_equal(strstr(err.message, model->path), err.message);
+        sk_graph_close(&g);
+    }
+}
+
+/* Another one is made of what a model in eight bits was made from: of itself it cannot be. */
+static void of_which_model_another_is_made(void **state)
+{
+    (void)state;
+    static const struct {
+        bits model;
+        const char *source;
+        sk_precision wish;
+        const char *words;
+    } cases[] = {
+        {BITS_I8, "net.pt", SK_PRECISION_FP8, "skitter quantize net.pt --data VIDEO --precision fp8"},
+        {BITS_I8, "", SK_PRECISION_FP8, "skitter quantize MODEL --data VIDEO --precision fp8"},
+        {BITS_F8, "net.pt", SK_PRECISION_I8, "skitter quantize net.pt --data VIDEO -o MODEL.skq"},
+        {BITS_F8, "", SK_PRECISION_I8, "skitter quantize MODEL --data VIDEO -o MODEL.skq"},
+        {BITS_NONE, NULL, SK_PRECISION_FP8, "skitter quantize x.pt --data VIDEO --precision fp8"},
+        {BITS_NONE, NULL, SK_PRECISION_I8, "skitter quantize x.pt --data VIDEO -o MODEL.skq"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_graph *g = graph_in(cases[i].model);
+        sk_quantised q = {.precision = "i8"};
+        snprintf(q.source, sizeof q.source, "%s", cases[i].source ? cases[i].source : "");
+        char path[] = "x.pt";
+        sk_model m = {.path = path, .graph = g, .quantised = cases[i].source ? &q : NULL};
+        const sk_engine e = {.name = "toy", .can = {.precisions = ~0u}};
+        assert_int_equal(sk_net_check_precision(cases[i].wish, &m, &e, &err), SK_ERR_ARG);
+        if (!strstr(err.message, cases[i].words))
+            fail_msg("'%s' is not in '%s'", cases[i].words, err.message);
         sk_graph_close(&g);
     }
 }
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(nothing_is_refused_with_words),
         cmocka_unit_test(engines_that_break_while_opening),
         cmocka_unit_test(bits_of_models_and_engines),
+        cmocka_unit_test(of_which_model_another_is_made),
         cmocka_unit_test(frames_grow_old),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
