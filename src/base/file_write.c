@@ -151,8 +151,8 @@ sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
     sk_status status = SK_OK;
     int sick = ferror(w->stream);
     if (fflush(w->stream) != 0 || sick || fsync(fileno(w->stream)) != 0) {
-        status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s", w->path,
-                         errno ? strerror(errno) : "disk full?");
+        status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s%s", w->path,
+                         errno ? strerror(errno) : "disk full?", sk_file_remedy(errno));
         goto done;
     }
     int closed = fclose(w->stream);
@@ -174,7 +174,8 @@ static sk_status replace(const char *path, bool linked, const void *data, size_t
     sk_file_writer *writer = NULL;
     SK_TRY(open_writer(path, linked, &writer, err));
     if (bytes && fwrite(data, 1, bytes, writer->stream) != bytes) {
-        sk_status status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s", path, strerror(errno));
+        sk_status status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s%s", path, strerror(errno),
+                                   sk_file_remedy(errno));
         sk_file_writer_close(&writer);
         return status;
     }
@@ -215,5 +216,7 @@ const char *sk_file_remedy(int code)
 {
     return code == ENOSPC || code == EDQUOT
                ? ". What was done before is kept; make room and run the same command again"
-               : "";
+           : code == EFBIG ? ". Longer files are not allowed here ('ulimit -f', or the file system); allow "
+                             "them and run the same command again"
+                           : "";
 }

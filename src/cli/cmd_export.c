@@ -30,7 +30,9 @@ static const sk_option options[] = {
     {SK_FLAG("half"), .help = "float16 weights and arithmetic; input and outputs stay float32"},
     {SK_FLAG("half-io"), .help = "float16 input and outputs too, as Ultralytics' half=True"},
     {SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8|fp8"),
-     .help = "with --runtime: what it computes in; without it what runs ask for"},
+     .help = "with --runtime alone: what it computes in; without it what runs ask for. An ONNX file of a "
+             ".skq is in "
+             "eight bits, of other models in f32 or, with --half, in f16"},
     SK_CLI_OPTION_ENGINE,
     {SK_INT("opset", "N", 13, 18), .fallback = "17", .help = "ONNX operator set"},
     {SK_FLAG("raw-heads"), .help = "without the decode tail: the heads' maps as outputs"},
@@ -124,11 +126,23 @@ static sk_status make_artifact(const sk_args *args, const char *runtime, sk_erro
     return print_made(args, &made, err);
 }
 
+/* An ONNX file is in what its model is, or in halves. */
+static sk_status refuse_precision(const char *precision, sk_error *err)
+{
+    return sk_fail(
+        err, SK_ERR_ARG,
+        "--precision %s is for what a compute runtime runs (--runtime)\nan ONNX file is written in "
+        "f32, with --half in f16, and in eight bits of a .skq, which 'skitter quantize' makes",
+        precision);
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     static sk_export_report report;
     if (sk_args_text(args, "runtime"))
         return make_artifact(args, sk_args_text(args, "runtime"), err);
+    if (sk_args_text(args, "precision"))
+        return refuse_precision(sk_args_text(args, "precision"), err);
     sk_export_settings s = {.model = sk_args_text(args, "model"),
                             .path = sk_args_text(args, "output"),
                             .overwrite = sk_args_flag(args, "overwrite"),

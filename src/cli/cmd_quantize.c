@@ -14,7 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
+static const sk_operand operands[] = {
+    {.name = "model",
+     .kind = SK_OPTION_FILE,
+     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx; none in eight bits already"},
+    {0}};
 
 static const sk_option options[] = {
     {SK_FILE("data", "VIDEO|PICTURES"), .letter = 'd',
@@ -52,7 +56,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_THREADS,
     {SK_FLAG("layers"), .help = "print every layer's error, too"},
-    {SK_FLAG("overwrite"), .help = "replace an existing file"},
+    {SK_FLAG("overwrite"), .help = "replace existing files, of --output and --report"},
     SK_CLI_OPTION_JSON,
     {0}};
 

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,7 @@ static sk_status dispatch(int argc, const char *const *argv, const char **words,
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond 'ulimit -f' is an error of the write, told as a full disk is */
     sk_cli_set_program(argc > 0 ? argv[0] : NULL);
     if (serve_as_child(argc, argv)) {
         sk_log_unlisten(&listener);

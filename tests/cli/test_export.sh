@@ -46,7 +46,40 @@ test_where_it_goes() {
     cp -r net n && run export n/ && expect_code 0 && [ -s n.onnx/model.onnx ] || fail "a folder of one letter" || return 1
     run export net/ && expect_code 1 && expect_in "is there already" "$err" || return 1
     mkdir one && cp net.onnx/model.onnx one/m.pt.onnx
-    run export one/m.pt.onnx && expect_code 1 && expect_in "one/m.pt.onnx: is there already" "$err"
+    run export one/m.pt.onnx && expect_code 2 && expect_in "one/m.pt.onnx: is the model" "$err"
+}
+
+# What is read stays, and no ONNX file gets the name of something else; nothing is written then.
+test_what_is_not_written_over() {
+    local before after name
+    run export net -o own.onnx && expect_code 0 && ln own.onnx second.onnx && echo film >film.mp4 || return 1
+    before=$(find . -type f ! -path './config/*' ! -path './cache/*' ! -name stderr -exec sha256sum {} + | sort)
+    for name in "own.onnx ./own.onnx" "own.onnx second.onnx" "net net/best_model.h5" "net net/training_config.json" \
+        "own.onnx film.mp4" "own.onnx new.skq" "own.onnx new.pt"; do
+        # shellcheck disable=SC2086
+        set -- $name
+        run export "$1" -o "$2" --overwrite && expect_code 2 || return 1
+    done
+    expect_in "call it new.onnx" "$err" || return 1
+    after=$(find . -type f ! -path './config/*' ! -path './cache/*' ! -name stderr -exec sha256sum {} + | sort)
+    [ "$before" = "$after" ] || fail "files changed: $(diff <(echo "$before") <(echo "$after"))"
+}
+
+test_precision_is_for_runtimes() {
+    local p
+    for p in f32 f16 i8 fp8; do
+        run export net --precision $p -o p.onnx && expect_code 2 && expect_in "--precision $p is for" "$err" &&
+            expect_in "--runtime" "$err" && expect_in "skitter quantize" "$err" && [ ! -e p.onnx ] || return 1
+    done
+}
+
+# As a full disk: told, and nothing half-written is left.
+test_files_may_grow_no_longer() {
+    mkdir narrow
+    out=$(ulimit -f 4 && "$skitter" export net -o narrow/x.onnx 2>&1)
+    code=$?
+    expect_code 1 && expect_in "narrow/x.onnx: could not be written" "$out" && expect_in "ulimit -f" "$out" &&
+        [ -z "$(ls -A narrow)" ] || fail "$(ls -A narrow)"
 }
 
 run_tests

@@ -174,6 +174,55 @@ test_tells_early() {
     run quantize "$model" --data "$work/mice.mp4" -o "$work/folder.skq" --overwrite && expect_in "is a folder" "$err"
 }
 
+# A report replaces no file that is read or made, by whichever name, and no other without being asked to.
+test_a_report_replaces_nothing_else() {
+    local name
+    cp "$model" "$work/own.pt" && cp "$work/mice.mp4" "$work/own.mp4" && ln "$work/own.mp4" "$work/second.json" &&
+        ln -s own.pt "$work/link.json" && echo '{}' >"$work/old.json" || return 1
+    sha256sum "$work"/own.* "$work/m.skq" "$work/old.json" >"$work/sums"
+    for name in own.mp4 second.json own.pt link.json new.skq m.skq; do
+        run quantize "$work/own.pt" --data "$work/own.mp4" "${small[@]}" -o "$work/new.skq" --report "$work/../${work##*/}/$name" --overwrite &&
+            expect_code 2 || return 1
+        case $err in *"reading frames"*) fail "frames were read first: $err" || return 1 ;; esac
+    done
+    run quantize "$work/own.pt" --data "$work/own.mp4" "${small[@]}" -o "$work/new.skq" --report "$work/old.json" && expect_code 1 &&
+        expect_in "old.json: is there already; --overwrite replaces it" "$err" && sha256sum --quiet -c "$work/sums" && [ ! -e "$work/new.skq" ]
+}
+
+# As a full disk: told, and nothing half-written is left.
+test_files_may_grow_no_longer() {
+    mkdir "$work/narrow"
+    err=$(ulimit -f 500 && "$skitter" quantize -q "$model" --data "$work/mice.mp4" "${small[@]}" -o "$work/narrow/x.skq" 2>&1)
+    code=$?
+    expect_code 1 && expect_in "x.skq: could not be written" "$err" && [ -z "$(ls -A "$work/narrow")" ] || fail "$(ls -A "$work/narrow")" || return 1
+    err=$(ulimit -f 1 && "$skitter" predict -q "$work/mice.mp4" -m "$model" --imgsz 128 -f jsonl --out "$work/narrow/run" 2>&1)
+    code=$?
+    expect_code 1 && expect_in "$work/narrow/run/" "$err"
+}
+
+test_eight_bits_are_made_of_their_source() {
+    run quantize "$work/m.skq" --data "$work/mice.mp4" && expect_code 2 && expect_in "is in eight bits already" "$err" &&
+        expect_in "demo-pose.pt" "$err" || return 1
+    run predict "$work/mice.mp4" -m "$work/m.skq" --precision fp8 --out "$work/none" && expect_code 2 &&
+        expect_in "skitter quantize demo-pose.pt --data" "$err" || return 1
+    run export "$work/m.skq" --half -o "$work/half.onnx" && expect_code 3 && expect_in "leave --half out" "$err" && [ ! -e "$work/half.onnx" ] ||
+        return 1
+    run help quantize && ! grep -q "a .skq" <<<"$(sed -n '/Arguments/,/Options/p' <<<"$out")"
+}
+
+# Whole or not at all.
+test_doctor_of_a_damaged_file() {
+    cp "$work/m.skq" "$work/flipped.skq" && printf 'x' | dd of="$work/flipped.skq" bs=1 seek=5000 conv=notrunc status=none
+    : >"$work/empty.skq"
+    run doctor "$work/m.skq" "$work/flipped.skq" --json && expect_code 1 && expect_in "damaged" "$err" && [ -z "$out" ] || fail "$out" || return 1
+    run doctor "$work/absent.skq" --json && expect_code 1 && expect_in "no such file" "$err" && [ -z "$out" ] || fail "$out" || return 1
+    local command
+    for command in "doctor" "info" "predict $work/mice.mp4 --out $work/none -m"; do
+        # shellcheck disable=SC2086
+        run $command "$work/empty.skq" && expect_code 1 && expect_in "empty.skq: the file is empty" "$err" || return 1
+    done
+}
+
 test_f32_model_says_what_helps() {
     run predict "$work/mice.mp4" -m "$model" --imgsz 128 --precision i8 --out "$work/none" && expect_code 2 &&
         expect_in "skitter quantize" "$err"
