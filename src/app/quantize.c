@@ -8,6 +8,7 @@
 #include "models/onnx_export.h"
 #include "runner/network.h"
 #include "skitter/version.h"
+#include "tasks/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +164,15 @@ done:
 
 /* --- writing --- */
 
+/* The size it was made for is its usual one from now on. SLEAP's follow the picture. */
+static sk_status keep_size(const sk_quantize_job *job, sk_input_spec *input, sk_error *err)
+{
+    const sk_task_settings t = sk_quantize_task_settings(job);
+    if (t.net_height <= 0 || t.net_width <= 0 || !sk_family_is_ultralytics(job->model->family))
+        return SK_OK;
+    return sk_stage_network_size(job->model, &t, &input->width, &input->height, err);
+}
+
 static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quantize_report *report,
                             sk_error *err)
 {
@@ -174,6 +184,7 @@ static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quan
     sk_status status = SK_OK;
     sk_model written = *job->model; /* borrows everything; only its network is another */
     written.graph = graph;
+    SK_TRY_GOTO(keep_size(job, &written.input, err));
     onnx.dynamic_size = !written.input.fixed_size;
     onnx.dynamic_batch = !written.input.fixed_batch;
     onnx.undated = 1;
@@ -217,31 +228,13 @@ static sk_status write_report(const sk_quantize_settings *s, const sk_quantize_r
     return status;
 }
 
-void sk_quantize_judge(const sk_quantize_settings *s, sk_quantize_report *report)
-{
-    const sk_quantised *q = &report->about;
-    report->notice[0] = '\0';
-    if (!q->measured)
-        snprintf(
-            report->notice, sizeof report->notice,
-            "what eight bits lose is not known: nothing was found in the %d frames it was measured on. Give "
-            "frames with animals in them (--data), more of them (--frames) or a lower %s",
-            q->loss.frames, s->finder || s->detections ? "--conf or --peak-threshold" : "--conf");
-    else if (q->loss.percent > SK_QUANTIZE_LOSS_LARGE)
-        snprintf(
-            report->notice, sizeof report->notice,
-            "eight bits lose %.1f %% of what f32 finds, which is much. Made from %d frames: more of them "
-            "(--frames %d), like those it will see (--data), help most%s; else use the model as it was",
-            q->loss.percent, q->frames, q->frames < 100 ? 100 : 2 * q->frames,
-            s->precision == SK_QUANTIZE_MIXED ? "" : ", then --precision mixed");
-}
-
 void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
 {
     sk_json_object(json);
     sk_quantised_write(&report->about, json);
     sk_json_key_float(json, "correlation", report->correlation);
-    sk_json_key_string(json, "measured_by", report->computed_by);
+    sk_json_key_ints(json, {"frames_asked", report->asked}, {"frames_missing", report->missing},
+                     {"near_threshold", report->unsure});
     if (report->truth_of[0]) {
         static const char *const names[2] = {"f32", "eight_bits"};
         sk_json_key_object(json, "truth");
@@ -303,6 +296,8 @@ static void about(const sk_quantize_job *job, sk_quantised *q)
         snprintf(q->finder, sizeof q->finder, "%.255s", sk_path_name(job->finder->path));
     snprintf(q->made_by, sizeof q->made_by, "%.31s", sk_version_text());
     q->frames = sk_quantize_count(job, false);
+    q->height = job->height;
+    q->width = job->width;
 }
 
 static void job_free(sk_quantize_job *job)
@@ -363,6 +358,7 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(sk_quantise_plan_open(job.graph, stays, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));
     SK_TRY_GOTO(sk_quantize_read(&job, err));
+    SK_TRY_GOTO(sk_quantize_truth_check(&job, err));
     SK_TRY_GOTO(calibrate(&job, report, err));
     SK_TRY_GOTO(choose_kept(&job, stays, report, err));
     SK_TRY_GOTO(sk_quantize_make(&job, stays, false, report, &eight_bits, err));
@@ -370,6 +366,8 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(sk_quantize_errors(&job, simulated, report, err));
     SK_TRY_GOTO(sk_quantize_loss(&job, eight_bits, simulated, report, err));
     about(&job, &report->about);
+    report->asked = settings->frames;
+    report->missing = job.missing;
     SK_TRY_GOTO(write_file(&job, eight_bits, report, err));
     if (settings->report)
         SK_TRY_GOTO(write_report(settings, report, err));

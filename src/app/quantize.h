@@ -41,6 +41,8 @@ void sk_quantize_defaults(sk_quantize_settings *settings);
 
 /* A loss above this many percent deserves a word: models made from fitting frames lose one to four. */
 #define SK_QUANTIZE_LOSS_LARGE 10.0
+/* A loss measured on fewer frames may be chance. */
+#define SK_QUANTIZE_FEW_FRAMES 5
 
 /* A convolution, in the order of the network. */
 typedef struct sk_quantize_row {
@@ -58,6 +60,8 @@ typedef struct sk_quantize_score {
     double median_px; /* of keypoints; below 0: none */
 } sk_quantize_score;
 
+#define SK_QUANTIZE_MOST_NOTICES 4
+
 typedef struct sk_quantize_report {
     sk_quantised about;
     int32_t n_rows;
@@ -67,13 +71,19 @@ typedef struct sk_quantize_report {
     double seconds;
     char truth_of[32];          /* "boxes", …; "": there was no truth */
     sk_quantize_score truth[2]; /* of f32, and of eight bits */
-    char computed_by[64];       /* what measured: "cpu, i8", or "cpu, i8 by f32", "cpu, fp8 by f32" */
-    char notice[400]; /* what a person should know before using the file, and what helps; "": nothing */
+    int32_t asked;              /* frames; fewer were there where about.frames is less */
+    int64_t missing;            /* frames that the video's header promised and the file does not hold */
+    int64_t unsure;             /* of what is lost or new: with scores near the threshold … */
+    double unsure_part;         /* … and what part of the loss that is, 0 to 1 */
+    bool by_peaks;              /* the threshold is --peak-threshold, not --conf */
+    /* What a person should know before using the file, and what helps. */
+    int32_t n_notices;
+    char notices[SK_QUANTIZE_MOST_NOTICES][480];
 } sk_quantize_report;
 
 sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report,
                           sk_error *err) SK_MUST_CHECK;
-/* Fills report->notice by what was measured. */
+/* Fills report->notices by what was read and measured. */
 void sk_quantize_judge(const sk_quantize_settings *settings, sk_quantize_report *report);
 void sk_quantize_report_free(sk_quantize_report *report);
 /* The report as JSON: what the file says of itself, and every layer. */

@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
 
 static void summarise(sk_quantize_sample *s, double *median, double *most)
 {
-    *median = *most = 0;
+    *median = *most = NAN;
     if (s->count) {
         qsort(s->items, s->count, sizeof *s->items, compare);
         *median = s->items[s->count / 2];
@@ -67,13 +67,9 @@ static double nearness(const sk_instances *a, const sk_found *x, const sk_instan
     return n ? sum / n : 1;
 }
 
-/* `given`: boxes are those of somebody else, who found what both looked at. */
-static double similarity(const sk_instances *a, const sk_found *x, const sk_instances *b, const sk_found *y,
-                         bool given)
+static double similarity(const sk_instances *a, const sk_found *x, const sk_instances *b, const sk_found *y)
 {
     uint32_t both = x->has & y->has;
-    if (given && a->n_keypoints > 0 && x->class_id == y->class_id)
-        return (x->has ^ y->has) & SK_HAS_KEYPOINTS ? 0 : nearness(a, x, b, y);
     if (x->class_id != y->class_id)
         return 0;
     if (both & SK_HAS_OBB) {
@@ -120,40 +116,107 @@ static sk_status add_points(sk_quantize_tally *t, const sk_instances *a, const s
     return SK_OK;
 }
 
-/* Each of f32's instances, best first, with the most similar of the other's that is left and overlaps by half. */
+static sk_status add_pair(sk_quantize_tally *t, const sk_instances *a, const sk_found *x,
+                          const sk_instances *b, const sk_found *y, double similar, sk_error *err)
+{
+    t->agreement += similar;
+    SK_TRY(add(&t->scores, fabs((double)(x->score - y->score)), err));
+    if (!t->given)
+        SK_TRY(add_boxes(t, x, y, err));
+    return add_points(t, a, x, b, y, err);
+}
+
+/* Of SLEAP's poses the points' mean, as the threshold is that of peaks. */
+static double sureness(const sk_quantize_tally *t, const sk_instances *list, const sk_found *item)
+{
+    double sum = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; t->peaks && (item->has & SK_HAS_KEYPOINTS) && i < list->n_keypoints; i++) {
+        const sk_keypoint *p = &list->keypoints[item->first_keypoint + i];
+        if (isnan(p->x))
+            continue;
+        sum += (double)p->score;
+        n++;
+    }
+    return n ? sum / n : (double)item->score;
+}
+
+/* Found by one of the two alone. */
+static void add_alone(sk_quantize_tally *t, const sk_instances *list, const sk_found *item, int64_t *count)
+{
+    ++*count;
+    t->counted++;
+    t->unsure += sureness(t, list, item) <= (double)t->threshold + SK_QUANTIZE_UNSURE;
+}
+
+/* Each of f32's instances, best first, with the most similar of the other's that is left and overlaps by half; -1: none. */
+static int32_t partner(const sk_instances *a, const sk_found *x, const sk_instances *b, const uint8_t *taken,
+                       double *similar)
+{
+    int32_t best = -1;
+    *similar = 0.5;
+    for (int32_t k = 0; k < b->count; k++) {
+        double s = taken[k] ? 0 : similarity(a, x, b, &b->items[k]);
+        if (s >= *similar) {
+            *similar = s;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static bool is_posed(const sk_instances *list, const sk_found *item)
+{
+    for (int32_t i = 0; (item->has & SK_HAS_KEYPOINTS) && i < list->n_keypoints; i++)
+        if (!isnan(list->keypoints[item->first_keypoint + i].x))
+            return true;
+    return false;
+}
+
+/* What was made of the same crop, however far its points lie; a pose that one of the two has is none of the other's. */
+static int32_t same_crop(const sk_instances *a, const sk_found *x, const sk_instances *b,
+                         const uint8_t *taken, double *similar)
+{
+    for (int32_t k = 0; k < b->count; k++) {
+        const sk_found *y = &b->items[k];
+        if (taken[k] || y->track_id != x->track_id || y->class_id != x->class_id)
+            continue;
+        *similar = nearness(a, x, b, y);
+        return k;
+    }
+    return -1;
+}
+
 sk_status sk_quantize_compare(sk_quantize_tally *t, const sk_instances *a, const sk_instances *b,
                               sk_error *err)
 {
+    const bool crops = t->given && a->n_keypoints > 0;
     uint8_t *taken = sk_calloc((size_t)b->count + 1, 1);
     sk_status status = taken ? SK_OK : sk_fail_memory(err, (size_t)b->count);
-    int32_t paired = 0;
     for (int32_t i = 0; i < a->count && status == SK_OK; i++) {
-        int32_t best = -1;
-        double most = 0.5;
-        for (int32_t k = 0; k < b->count; k++) {
-            double s = taken[k] ? 0 : similarity(a, &a->items[i], b, &b->items[k], t->given);
-            if (s >= most) {
-                most = s;
-                best = k;
-            }
+        const sk_found *x = &a->items[i];
+        double similar = 0;
+        const int32_t k = crops ? same_crop(a, x, b, taken, &similar) : partner(a, x, b, taken, &similar);
+        const sk_found *y = k >= 0 ? &b->items[k] : NULL;
+        if (y)
+            taken[k] = 1;
+        if (crops && y && is_posed(a, x) != is_posed(b, y)) {
+            if (is_posed(a, x))
+                add_alone(t, a, x, &t->loss->lost);
+            else
+                add_alone(t, b, y, &t->loss->added);
+        } else if (y) {
+            t->counted++;
+            status = add_pair(t, a, x, b, y, similar, err);
+        } else {
+            add_alone(t, a, x, &t->loss->lost);
         }
-        if (best < 0)
-            continue;
-        const sk_found *x = &a->items[i], *y = &b->items[best];
-        taken[best] = 1;
-        paired++;
-        t->agreement += most;
-        status = add(&t->scores, fabs((double)(x->score - y->score)), err);
-        if (status == SK_OK)
-            status = add_boxes(t, x, y, err);
-        if (status == SK_OK)
-            status = add_points(t, a, x, b, y, err);
     }
+    for (int32_t k = 0; k < b->count && status == SK_OK; k++)
+        if (!taken[k])
+            add_alone(t, b, &b->items[k], &t->loss->added);
     t->loss->frames++;
     t->loss->instances += a->count;
-    t->loss->lost += a->count - paired;
-    t->loss->added += b->count - paired;
-    t->counted += a->count + b->count - paired;
     sk_free(taken);
     return status;
 }
@@ -185,6 +248,7 @@ void sk_quantize_tally_end(sk_quantize_tally *t)
 {
     sk_loss *loss = t->loss;
     loss->percent = t->counted > 0 ? fmax(0, 100 * (1 - t->agreement / (double)t->counted)) : 0;
+    t->unsure_part = t->unsure > 0 ? (double)t->unsure / fmax((double)t->counted - t->agreement, 1e-9) : 0;
     summarise(&t->boxes, &loss->box_px, &loss->box_px_95);
     summarise(&t->points, &loss->keypoint_px, &loss->keypoint_px_95);
     summarise(&t->scores, &loss->score, &loss->score_95);

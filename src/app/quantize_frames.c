@@ -175,7 +175,7 @@ sk_status sk_quantize_spread(int64_t frames, int64_t wanted, sk_frame_range **ou
                              sk_error *err)
 {
     *count = 0;
-    *out = sk_calloc((size_t)wanted, sizeof **out);
+    *out = sk_calloc((size_t)wanted + 1, sizeof **out);
     if (!*out)
         return sk_fail_memory(err, (size_t)wanted * sizeof **out);
     for (int64_t i = 0; i < wanted; i++) {
@@ -202,18 +202,27 @@ static sk_status read_all(sk_quantize_job *job, sk_source *source, int64_t wante
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(source, &frame, err));
         if (!frame)
-            return SK_OK;
+            break;
         sk_status status = take_frame(job, source, frame, info.kind == SK_SOURCE_PICTURES, err);
         sk_source_release(source, frame);
         if (status != SK_OK)
             return status;
         SK_TRY(sk_quantize_tick(job, err));
     }
+    const sk_frame *last = NULL; /* only to see whether it is there */
+    sk_error ignored;
+    sk_source_status how = SK_SOURCE_STATUS_INIT;
+    if (job->n_frames == wanted && sk_source_next(source, &last, &ignored) == SK_OK && last)
+        sk_source_release(source, last);
+    sk_source_get_status(source, &how);
+    job->missing = how.missing;
     return SK_OK;
 }
 
-/* Spread over the source, or over the frames that detections are of. */
-static sk_status open_source(const sk_quantize_job *job, int64_t wanted, sk_source **out, sk_error *err)
+/* Spread over the source, or over the frames that detections are of. *frames: how many are there, where fewer than it promises; then
+ * how many it is spread over, 0: it is not. */
+static sk_status open_source(const sk_quantize_job *job, int64_t wanted, int64_t *frames, sk_source **out,
+                             sk_error *err)
 {
     sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_info info = SK_SOURCE_INFO_INIT;
@@ -222,6 +231,7 @@ static sk_status open_source(const sk_quantize_job *job, int64_t wanted, sk_sour
     sk_source_defaults(&settings);
     settings.colours = job->gives.colours; /* as `predict` reads it */
     if (job->s->detections) {
+        *frames = 0;
         SK_TRY_GOTO(sk_quantize_finder_frames(job, wanted, &ranges, &settings.n_ranges, err));
         settings.ranges = ranges;
         status = sk_source_open(job->s->data, &settings, out, err);
@@ -229,9 +239,14 @@ static sk_status open_source(const sk_quantize_job *job, int64_t wanted, sk_sour
     }
     SK_TRY(sk_source_open(job->s->data, &settings, out, err));
     sk_source_get_info(*out, &info);
-    if (info.frames > wanted && !info.once) {
+    const int64_t all = info.frames < *frames ? info.frames : *frames;
+    *frames = 0;
+    if (all > wanted && !info.once) {
+        *frames = all;
         sk_source_close(out);
-        SK_TRY_GOTO(sk_quantize_spread(info.frames, wanted, &ranges, &settings.n_ranges, err));
+        SK_TRY_GOTO(sk_quantize_spread(all, wanted, &ranges, &settings.n_ranges, err));
+        if (info.kind == SK_SOURCE_VIDEO) /* that the end is not there is noticed by who looks for it */
+            ranges[settings.n_ranges++] = (sk_frame_range){info.frames - 1, info.frames, 1};
         settings.ranges = ranges;
         status = sk_source_open(job->s->data, &settings, out, err);
     }
@@ -258,19 +273,24 @@ static sk_status check_read(const sk_quantize_job *job, sk_error *err)
 
 sk_status sk_quantize_read(sk_quantize_job *job, sk_error *err)
 {
-    sk_source *source = NULL;
-    int64_t wanted = (int64_t)job->s->frames * HELD_EVERY / (HELD_EVERY - 1);
+    int64_t wanted = (int64_t)job->s->frames * HELD_EVERY / (HELD_EVERY - 1), there = INT64_MAX;
     wanted = wanted < HELD_EVERY ? HELD_EVERY : wanted;
-    sk_status status = SK_OK;
-    job->frames = sk_calloc((size_t)wanted, sizeof *job->frames);
-    if (!job->frames)
-        return sk_fail_memory(err, (size_t)wanted * sizeof *job->frames);
-    SK_TRY_GOTO(open_source(job, wanted, &source, err));
-    SK_TRY_GOTO(read_all(job, source, wanted, err));
-    status = check_read(job, err);
-done:
-    sk_source_close(&source);
-    return status;
+    for (;;) {
+        sk_source *source = NULL;
+        const int64_t before = there;
+        job->frames = sk_calloc((size_t)wanted, sizeof *job->frames);
+        if (!job->frames)
+            return sk_fail_memory(err, (size_t)wanted * sizeof *job->frames);
+        sk_status status = open_source(job, wanted, &there, &source, err);
+        if (status == SK_OK)
+            status = read_all(job, source, wanted, err);
+        sk_source_close(&source);
+        there -= job->missing;
+        if (status != SK_OK || job->missing == 0 || job->n_frames >= wanted || there <= job->n_frames ||
+            before != INT64_MAX)
+            return status == SK_OK ? check_read(job, err) : status;
+        sk_quantize_frames_free(job); /* cut off: spread again, over what there is */
+    }
 }
 
 void sk_quantize_frames_free(sk_quantize_job *job)
@@ -284,4 +304,8 @@ void sk_quantize_frames_free(sk_quantize_job *job)
     for (int32_t i = 0; i < job->n_stages; i++)
         close_stage(&job->stages[i]);
     sk_free_all(job->frames, job->inputs);
+    job->frames = NULL;
+    job->inputs = NULL;
+    job->n_inputs = job->inputs_capacity = 0;
+    job->n_frames = job->n_stages = 0;
 }

@@ -51,6 +51,7 @@ typedef struct sk_quantize_job {
     int32_t width, height, channels;
     bool u8;
     int32_t n_frames;
+    int64_t missing; /* of a video that is cut off */
     sk_quantize_frame *frames;
     size_t n_inputs, inputs_capacity;
     sk_quantize_input *inputs;
@@ -82,7 +83,7 @@ sk_status sk_quantize_read(sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
 void sk_quantize_frames_free(sk_quantize_job *job);
 int32_t sk_quantize_count(const sk_quantize_job *job, bool held);  /* frames */
 int32_t sk_quantize_inputs(const sk_quantize_job *job, bool held); /* of the network */
-/* So many of a source's frames, evenly over all of it; fewer than it has. Freed by sk_free. */
+/* So many of a source's frames, evenly over all of it; fewer than it has. Room for one more; freed by sk_free. */
 sk_status sk_quantize_spread(int64_t frames, int64_t wanted, sk_frame_range **out, int32_t *count,
                              sk_error *err) SK_MUST_CHECK;
 sk_task_settings sk_quantize_task_settings(const sk_quantize_job *job);
@@ -130,6 +131,8 @@ sk_status sk_quantize_errors(sk_quantize_job *job, const sk_graph *simulated, sk
 sk_status sk_quantize_truth_open(const sk_quantize_job *job, sk_quantize_truth **out,
                                  sk_error *err) SK_MUST_CHECK;
 void sk_quantize_truth_close(sk_quantize_truth **truth);
+/* Refused where it has none of the frames that are held; once they are read. */
+sk_status sk_quantize_truth_check(const sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
 /* `which`: 0 f32, 1 eight bits. */
 sk_status sk_quantize_truth_add(sk_quantize_truth *truth, int which, const sk_quantize_frame *frame,
                                 const sk_instances *found, sk_error *err) SK_MUST_CHECK;
@@ -150,9 +153,17 @@ typedef struct sk_quantize_tally {
     double agreement; /* how similar pairs are, summed */
     double heads_pcc; /* the lowest correlation of outputs; 1 at first */
     int64_t counted;  /* of both, pairs once */
-    bool given;       /* somebody else finds the animals, and boxes are theirs */
+    bool given; /* somebody else finds the animals, and boxes are theirs; track_id is the crop's number */
+    bool peaks; /* the threshold is of points, not of instances */
+    float threshold;    /* what counts as found */
+    int64_t unsure;     /* of those lost and added: near it … */
+    double unsure_part; /* … and what part of the loss that is, once it is ended */
 } sk_quantize_tally;
 
+/* Scores so near to the threshold may be found by one of two networks alone. */
+#define SK_QUANTIZE_UNSURE 0.1
+
+/* Pairs by overlap, or crop by crop where these are given. */
 sk_status sk_quantize_compare(sk_quantize_tally *tally, const sk_instances *plain, const sk_instances *narrow,
                               sk_error *err) SK_MUST_CHECK;
 void sk_quantize_compare_heads(sk_quantize_tally *tally, const sk_tensor *plain, const sk_tensor *narrow,

@@ -27,6 +27,8 @@ static sk_status find_in(sk_quantize_job *job, sk_session *network, sk_session *
         }
         SK_TRY(job->finder ? sk_task_stage_crop_result(stage, i, a, n, 0, about->outputs_form, out, err)
                            : sk_task_stage_result(stage, a, n, 0, about->outputs_form, out, err));
+        if (job->finder && out->count > 0)
+            out->items[out->count - 1].track_id = i;
     }
     if (job->finder)
         SK_TRY(sk_task_stage_crops_end(stage, out, err));
@@ -51,7 +53,7 @@ static sk_status open_narrow(sk_quantize_job *job, const sk_graph *eight_bits, c
 {
     const sk_precision narrow = job->s->precision == SK_QUANTIZE_FP8 ? SK_PRECISION_FP8 : SK_PRECISION_I8;
     bool own = (job->engine->can.precisions & (1u << narrow)) != 0;
-    snprintf(report->computed_by, sizeof report->computed_by, "%s, %s%s", job->engine->name,
+    snprintf(report->about.measured_by, sizeof report->about.measured_by, "%s, %s%s", job->engine->name,
              sk_precision_name(narrow), own ? "" : " by f32");
     return sk_quantize_session(job, own ? eight_bits : simulated, NULL, 0, cut,
                                own ? narrow : SK_PRECISION_F32, out, err);
@@ -61,7 +63,12 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
                            sk_quantize_report *report, sk_error *err)
 {
     sk_loss *loss = &report->about.loss;
-    sk_quantize_tally t = {.loss = loss, .heads_pcc = 1, .given = job->finder != NULL};
+    const bool peaks = !sk_family_is_ultralytics(job->model->family);
+    sk_quantize_tally t = {.loss = loss,
+                           .heads_pcc = 1,
+                           .given = job->finder != NULL,
+                           .peaks = peaks,
+                           .threshold = peaks ? job->s->peak_threshold : job->s->confidence};
     sk_session *plain = NULL, *narrow = NULL;
     sk_instances found[2] = {0};
     const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);
@@ -84,6 +91,9 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
     report->about.measured = t.counted > 0;
 done:
     sk_quantize_tally_end(&t);
+    report->unsure = t.unsure;
+    report->unsure_part = t.unsure_part;
+    report->by_peaks = peaks;
     for (int i = 0; i < 2; i++)
         sk_instances_free(&found[i]);
     sk_session_close(&plain);

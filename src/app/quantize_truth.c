@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/quantize_internal.h"
 
+#include "base/file.h"
 #include "eval/eval.h"
+#include "eval/pairing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +61,62 @@ void sk_quantize_truth_close(sk_quantize_truth **truth)
     for (int i = 0; i < 2; i++)
         sk_annotations_free(&t->found[i]);
     sk_free(t);
+}
+
+/* By the frames alone, with eval's rules of which is which. */
+static sk_status share_frames(const sk_quantize_job *job, bool *share, sk_error *err)
+{
+    const sk_quantize_truth *t = job->truth;
+    const sk_instances nothing = {0};
+    sk_quantize_truth frames = {.classless = t->classless};
+    sk_pairing pairing = {0};
+    sk_error why = {0};
+    sk_status status = SK_OK;
+    *share = false;
+    SK_TRY_GOTO(begin_found(job, &frames.found[0], err));
+    for (int32_t i = 0; i < job->n_frames; i++)
+        if (job->frames[i].held)
+            SK_TRY_GOTO(sk_quantize_truth_add(&frames, 0, &job->frames[i], &nothing, err));
+    status = sk_pairing_open(&frames.found[0], &t->truth, t->classless, &pairing, &why);
+    for (size_t i = 0; status == SK_OK && i < frames.found[0].n_images; i++)
+        *share |= pairing.image[i] >= 0;
+    if (status == SK_ERR_MISMATCH)
+        status = SK_OK; /* none is shared */
+    else if (status != SK_OK && err)
+        *err = why;
+    sk_pairing_free(&pairing);
+done:
+    sk_annotations_free(&frames.found[0]);
+    return status;
+}
+
+sk_status sk_quantize_truth_check(const sk_quantize_job *job, sk_error *err)
+{
+    const sk_quantize_frame *held[3] = {0};
+    char names[3][80] = {"", "", ""};
+    int32_t n = 0;
+    bool share = true;
+    if (!job->truth)
+        return SK_OK;
+    SK_TRY(share_frames(job, &share, err));
+    if (share)
+        return SK_OK;
+    for (int32_t i = 0; i < job->n_frames && n < 3; i++)
+        if (job->frames[i].held)
+            held[n++] = &job->frames[i];
+    for (int32_t i = 0; i < n; i++) {
+        const char *between = i ? ", " : "";
+        if (held[i]->name)
+            snprintf(names[i], sizeof names[i], "%s%.60s", between, sk_path_name(held[i]->name));
+        else
+            snprintf(names[i], sizeof names[i], "%s%lld", between, (long long)held[i]->index);
+    }
+    return sk_fail(
+        err, SK_ERR_MISMATCH,
+        "%s: --truth says nothing of the frames of %s (--data) that are kept apart to measure on (%s%s%s%s)\n"
+        "give the truth of these frames; leave --truth out to measure against f32 alone",
+        job->s->truth, job->s->data, names[0], names[1], names[2],
+        sk_quantize_count(job, true) > n ? " …" : "");
 }
 
 static void fill(const sk_instances *found, const sk_found *from, sk_annotation *to, sk_annotation_set *set)

@@ -153,8 +153,8 @@ static sk_status run(const sk_args *args, sk_error *err)
             status = sk_cli_print_quantised_json(&report, err);
         else
             sk_cli_print_quantised(s.output, &report, sk_args_flag(args, "layers") > 0);
-        if (report.notice[0])
-            sk_cli_warn("%s: %s", s.output, report.notice);
+        for (int32_t i = 0; i < report.n_notices; i++)
+            sk_cli_warn("%s", report.notices[i]);
         sk_quantize_report_free(&report);
     }
     sk_free(beside);

@@ -36,6 +36,17 @@ sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT],
     return SK_OK;
 }
 
+/* The loss is that of eight bits, whatever is computed in. */
+static const char *of_other_precision(const sk_args *args, const sk_quantised *q)
+{
+    const char *asked = sk_args_text(args, "precision");
+    if (!asked || !q->measured || strcmp(asked, "i8") == 0 || strcmp(asked, "fp8") == 0)
+        return "";
+    return ". That is the loss of eight bits; with another --precision only the weights are rounded, and "
+           "less "
+           "is lost";
+}
+
 sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int32_t n_models, sk_error *err)
 {
     const double most = sk_args_real(args, "max-loss");
@@ -65,7 +76,7 @@ sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int3
                 "%s: refused by --max-loss %g: %s\n'skitter quantize' with --precision mixed, more or "
                 "better --data helps, or the model in f32 (%s)",
                 models[i], most, text, q.source);
-        sk_cli_say("%s: %s", sk_path_name(models[i]), text);
+        sk_cli_say("%s: %s%s", sk_path_name(models[i]), text, of_other_precision(args, &q));
     }
     return SK_OK;
 }

@@ -30,6 +30,22 @@ sk_status sk_cli_print_quantised_json(const sk_quantize_report *r, sk_error *err
     return sk_json_end(&j, err);
 }
 
+/* Rows are of those that could be in eight bits; the others have none. */
+static void print_convolutions(const sk_quantize_report *r)
+{
+    int32_t hurt = 0;
+    for (int32_t i = 0; i < r->n_rows; i++)
+        hurt += r->rows[i].kept;
+    printf("%d convolutions in eight bits, %d in f32", r->about.layers, r->about.kept);
+    if (hurt > 0 && r->about.kept > hurt)
+        printf(" (%d that hurt most, %d that cannot be, as the first and each head's last)", hurt,
+               r->about.kept - hurt);
+    else if (hurt > 0)
+        printf(" (those that hurt most)");
+    else if (r->about.kept > 0)
+        printf(" (that cannot be, as the first and each head's last)");
+}
+
 void sk_cli_print_quantised(const char *output, const sk_quantize_report *r, bool layers)
 {
     char size[32], text[SK_QUANTISED_TEXT];
@@ -39,11 +55,13 @@ void sk_cli_print_quantised(const char *output, const sk_quantize_report *r, boo
             worst = i;
     if (layers)
         print_layers(r);
-    printf("%s: %s, %s, %d convolutions in eight bits, %d in f32, %d frames, %.1f s\n", output,
-           sk_text_bytes((double)r->bytes, size, sizeof size), r->about.precision, r->about.layers,
-           r->about.kept, r->about.frames, r->seconds);
-    printf("on %d other frame%s (%s): %s\n", r->about.loss.frames, r->about.loss.frames == 1 ? "" : "s",
-           r->computed_by, sk_quantised_text(&r->about, text));
+    printf("%s: %s, %s, ", output, sk_text_bytes((double)r->bytes, size, sizeof size), r->about.precision);
+    print_convolutions(r);
+    if (r->about.frames < r->asked)
+        printf(", %d of the %d frames asked for, %.1f s\n", r->about.frames, r->asked, r->seconds);
+    else
+        printf(", %d frames, %.1f s\n", r->about.frames, r->seconds);
+    printf("on other frames (%s): %s\n", r->about.measured_by, sk_quantised_text(&r->about, text));
     if (r->truth_of[0])
         printf("against the truth, %s: AP %.4f in f32, %.4f in eight bits; AP50 %.4f, %.4f\n", r->truth_of,
                r->truth[0].ap, r->truth[1].ap, r->truth[0].ap50, r->truth[1].ap50);

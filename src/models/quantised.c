@@ -11,11 +11,24 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_LAYERS ((size_t)1 << 20)
+
+/* Cut off where it is full. */
+static void add(char buffer[SK_QUANTISED_TEXT], size_t *used, const char *format, ...) SK_PRINTF(3, 4);
+
+static void add(char buffer[SK_QUANTISED_TEXT], size_t *used, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(buffer + *used, SK_QUANTISED_TEXT - *used, format, args);
+    va_end(args);
+    *used = n < 0 ? *used : *used + (size_t)n < SK_QUANTISED_TEXT ? *used + (size_t)n : SK_QUANTISED_TEXT - 1;
+}
 
 const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TEXT])
 {
@@ -29,18 +42,22 @@ const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TE
                  "%s, loss not known: nothing was found in the frames it was measured on", q->precision);
         return buffer;
     }
-    int used =
-        snprintf(buffer, SK_QUANTISED_TEXT, "%s, loss %.2f %%: of %lld instances %lld lost, %lld new",
-                 q->precision, l->percent, (long long)l->instances, (long long)l->lost, (long long)l->added);
-    if (l->box_px_95 > 0 && used > 0 && used < SK_QUANTISED_TEXT)
-        used += snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", boxes %.2f px (95 %%: %.2f)",
-                         l->box_px, l->box_px_95);
-    if (l->keypoint_px_95 > 0 && used > 0 && used < SK_QUANTISED_TEXT)
-        used += snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", keypoints %.2f px (95 %%: %.2f)",
-                         l->keypoint_px, l->keypoint_px_95);
-    if (used > 0 && used < SK_QUANTISED_TEXT)
-        snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", scores %.3f (95 %%: %.3f)", l->score,
-                 l->score_95);
+    const size_t by = strcspn(q->measured_by, ",");
+    size_t used = 0;
+    add(buffer, &used, "%s, loss %.2f %% on %.*s", q->precision, l->percent, by ? (int)by : 3,
+        by ? q->measured_by : "cpu");
+    if (l->frames > 0)
+        add(buffer, &used, ", %d frame%s", l->frames, l->frames == 1 ? "" : "s");
+    if (q->height > 0 && q->width > 0)
+        add(buffer, &used, " at %dx%d", q->width, q->height);
+    add(buffer, &used, ": of %lld instances %lld lost, %lld new", (long long)l->instances, (long long)l->lost,
+        (long long)l->added);
+    if (l->box_px_95 > 0)
+        add(buffer, &used, ", boxes %.2f px (95 %%: %.2f)", l->box_px, l->box_px_95);
+    if (l->keypoint_px_95 > 0)
+        add(buffer, &used, ", keypoints %.2f px (95 %%: %.2f)", l->keypoint_px, l->keypoint_px_95);
+    if (l->score_95 >= 0)
+        add(buffer, &used, ", scores %.3f (95 %%: %.3f)", l->score, l->score_95);
     return buffer;
 }
 
@@ -51,9 +68,28 @@ double sk_quantised_told_loss(const sk_quantised *q)
     return strtod(text, NULL);
 }
 
+/* What was not measured is null: 0 would be no loss at all. */
+static void write_loss(const sk_quantised *q, sk_json *json)
+{
+    const sk_loss none = {.percent = NAN,
+                          .box_px = NAN,
+                          .box_px_95 = NAN,
+                          .keypoint_px = NAN,
+                          .keypoint_px_95 = NAN,
+                          .score = NAN,
+                          .score_95 = NAN},
+                  *l = &q->loss, *f = q->measured ? l : &none;
+    sk_json_key_object(json, "loss");
+    sk_json_key_ints(json, {"frames", l->frames}, {"instances", l->instances}, {"lost", l->lost},
+                     {"added", l->added});
+    sk_json_key_floats(json, {"percent", f->percent}, {"box_px", f->box_px}, {"box_px_95", f->box_px_95},
+                       {"keypoint_px", f->keypoint_px}, {"keypoint_px_95", f->keypoint_px_95},
+                       {"score", f->score}, {"score_95", f->score_95});
+    sk_json_close(json);
+}
+
 void sk_quantised_write(const sk_quantised *q, sk_json *json)
 {
-    const sk_loss *l = &q->loss;
     sk_json_key_strings(json, {"precision", q->precision}, {"source", q->source},
                         {"source_sha256", q->source_sha256}, {"data", q->data}, {"made_by", q->made_by});
     if (q->finder[0])
@@ -61,13 +97,11 @@ void sk_quantised_write(const sk_quantised *q, sk_json *json)
     sk_json_key_ints(json, {"frames", q->frames}, {"layers_in_eight_bits", q->layers},
                      {"layers_in_f32", q->kept});
     sk_json_key_bool(json, "measured", q->measured);
-    sk_json_key_object(json, "loss");
-    sk_json_key_ints(json, {"frames", l->frames}, {"instances", l->instances}, {"lost", l->lost},
-                     {"added", l->added});
-    sk_json_key_floats(json, {"percent", l->percent}, {"box_px", l->box_px}, {"box_px_95", l->box_px_95},
-                       {"keypoint_px", l->keypoint_px}, {"keypoint_px_95", l->keypoint_px_95},
-                       {"score", l->score}, {"score_95", l->score_95});
-    sk_json_close(json);
+    if (q->measured_by[0])
+        sk_json_key_string(json, "measured_by", q->measured_by);
+    if (q->height > 0 && q->width > 0)
+        sk_json_key_ints(json, {"height", q->height}, {"width", q->width});
+    write_loss(q, json);
 }
 
 sk_status sk_quantised_to_json(const sk_quantised *q, char **out, sk_error *err)
@@ -94,7 +128,8 @@ static sk_status read_text(const sk_config_value *root, const char *key, char *o
     return SK_OK;
 }
 
-/* Of one that was measured the percentage must be there: without it nothing may look like no loss at all. */
+/* Of one that was measured the percentage must be there: without it nothing may look like no loss at all. Others that are absent, or
+ * null, are not known. */
 static sk_status read_loss(const sk_config_value *root, const char *what, bool measured, sk_loss *out,
                            sk_error *err)
 {
@@ -111,8 +146,9 @@ static sk_status read_loss(const sk_config_value *root, const char *what, bool m
     int64_t counts[4];
     static const char *const paths[4] = {"loss.frames", "loss.instances", "loss.lost", "loss.added"};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        *reals[i].to = sk_config_real_or(root, reals[i].path, measured && i == 0 ? NAN : 0);
-        if (!isfinite(*reals[i].to) || *reals[i].to < 0)
+        const bool percent = i == 0;
+        *reals[i].to = sk_config_real_or(root, reals[i].path, percent && !measured ? 0 : NAN);
+        if (isinf(*reals[i].to) || *reals[i].to < 0 || (percent && isnan(*reals[i].to)))
             return sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is no number that can be", what,
                            reals[i].path);
     }
@@ -174,14 +210,18 @@ sk_status sk_quantised_read(const char *json, size_t length, const char *what, s
                  {"source_sha256", out->source_sha256, sizeof out->source_sha256},
                  {"data", out->data, sizeof out->data},
                  {"finder", out->finder, sizeof out->finder},
-                 {"made_by", out->made_by, sizeof out->made_by}};
+                 {"made_by", out->made_by, sizeof out->made_by},
+                 {"measured_by", out->measured_by, sizeof out->measured_by}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         SK_TRY_GOTO(read_text(root, texts[i].key, texts[i].to, texts[i].room, what, err));
     const struct {
         const char *key;
         int32_t *to;
-    } counts[] = {
-        {"frames", &out->frames}, {"layers_in_eight_bits", &out->layers}, {"layers_in_f32", &out->kept}};
+    } counts[] = {{"frames", &out->frames},
+                  {"layers_in_eight_bits", &out->layers},
+                  {"layers_in_f32", &out->kept},
+                  {"height", &out->height},
+                  {"width", &out->width}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         int64_t v = sk_config_int_or(root, counts[i].key, 0);
         if (v < 0 || v > INT32_MAX) {

@@ -12,10 +12,11 @@
  * elsewhere has none. */
 
 typedef struct sk_loss {
-    int32_t frames;           /* looked at */
-    int64_t instances;        /* that f32 found there … */
-    int64_t lost, added;      /* … of which not found any more, and such as f32 did not find */
-    double box_px, box_px_95; /* how far corners of boxes lie apart: median, 95 % */
+    int32_t frames;      /* looked at */
+    int64_t instances;   /* that f32 found there … */
+    int64_t lost, added; /* … of which not found any more, and such as f32 did not find */
+    double box_px,
+        box_px_95; /* how far corners of boxes lie apart: median, 95 %; NaN, as those below: there are none */
     double keypoint_px, keypoint_px_95;
     double score, score_95;
     /* One number of it all, in percent; 0: the same results. 100 less the mean overlap (of poses: nearness of points in tenths of
@@ -34,14 +35,17 @@ typedef struct sk_quantised {
     int32_t layers, kept; /* convolutions in eight bits, and those that stay f32 */
     char made_by[32];     /* skitter's version; "": another program, nothing of this is known */
     bool measured;        /* loss was measured: something was found */
+    char measured_by
+        [64]; /* the runtime, and how it computed: "cpu, i8"; "": an older export, measured by the cpu, too */
+    int32_t height, width; /* of the network's input when it was measured; 0: not known */
     sk_loss loss;
     /* of each layer: how far its output reached */
     int32_t n_reach;
     const sk_quantise_reach *reach;
 } sk_quantised;
 
-/* "1.2 % (boxes 0.3 px, …)": one line without its end. */
-#define SK_QUANTISED_TEXT 256
+/* "i8, loss 1.20 % on cpu, 25 frames at 640x480: …": one line without its end. */
+#define SK_QUANTISED_TEXT 320
 const char *sk_quantised_text(const sk_quantised *quantised, char buffer[SK_QUANTISED_TEXT]);
 /* The loss as that line has it, in percent with two digits; of one that was measured. What people compare with. */
 double sk_quantised_told_loss(const sk_quantised *quantised);

@@ -67,19 +67,27 @@ static void defaults(void **state)
 
 /* --- the whole --- */
 
+/* What there is none of is recorded as -1. */
+static double known(double figure)
+{
+    return isnan(figure) ? -1 : figure;
+}
+
 /* A float's last digits are another processor's business. */
 static void say(const char *title, const sk_quantize_report *r)
 {
     const sk_loss *l = &r->about.loss;
     recorded_say("%s: %s of %s by %s, finder '%s'", title, r->about.precision, r->about.source, r->about.data,
                  r->about.finder);
-    recorded_say("frames %d layers %d kept %d measured %d by %s", r->about.frames, r->about.layers,
-                 r->about.kept, r->about.measured, r->computed_by);
+    recorded_say("frames %d of %d layers %d kept %d measured %d by %s at %dx%d", r->about.frames, r->asked,
+                 r->about.layers, r->about.kept, r->about.measured, r->about.measured_by, r->about.width,
+                 r->about.height);
     recorded_say("loss frames %d instances %lld lost %s added %s percent ~~%.7g correlation %.2f", l->frames,
                  (long long)l->instances, l->lost ? "some" : "none", l->added ? "some" : "none", l->percent,
                  r->correlation);
-    recorded_say("boxes ~~%.7g ~~%.7g points ~~%.7g ~~%.7g scores ~~%.7g ~~%.7g", l->box_px, l->box_px_95,
-                 l->keypoint_px, l->keypoint_px_95, l->score, l->score_95);
+    recorded_say("boxes ~~%.7g ~~%.7g points ~~%.7g ~~%.7g scores ~~%.7g ~~%.7g", known(l->box_px),
+                 known(l->box_px_95), known(l->keypoint_px), known(l->keypoint_px_95), known(l->score),
+                 known(l->score_95));
     for (int32_t i = 0; i < r->n_rows; i++) {
         const sk_quantize_row *row = &r->rows[i];
         recorded_say("  %s %s error ~~%.7g weights ~%.7g low ~%.7g high ~%.7g alone ~~%.7g", row->name,
@@ -158,6 +166,30 @@ static void kinds_of_models(void **state)
     recorded_check("tests/app/told/quantize.txt");
 }
 
+/* --- what is told meanwhile --- */
+
+typedef struct watched {
+    char text[512];
+    const char *stop;
+    int64_t last, total;
+    char step[64];
+} watched;
+
+static bool watch(void *context, const char *step, int64_t done, int64_t total)
+{
+    watched *w = context;
+    if (strcmp(step, w->step) != 0) {
+        snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text), "%s %lld; ", step,
+                 (long long)total);
+        snprintf(w->step, sizeof w->step, "%s", step);
+        w->last = 0;
+    }
+    assert_int_equal(done, ++w->last); /* one after the other */
+    assert_true(done <= total);
+    w->total = total;
+    return w->stop && strcmp(step, w->stop) == 0;
+}
+
 /* Against what f32 itself found: it is all right, and eight bits at most as good. */
 static void against_the_truth(void **state)
 {
@@ -185,32 +217,21 @@ static void against_the_truth(void **state)
     assert_true(r.truth[1].ap <= r.truth[0].ap && r.truth[1].ap > 0 &&
                 r.truth[1].median_px > r.truth[0].median_px);
     sk_quantize_report_free(&r);
+    assert_true(r.n_notices == 1 && strstr(r.notices[0], "measured on 2 frames alone"));
+    /* of other pictures: told before anything is computed */
+    put("other.csv", "frame,x1,y1,x2,y2\n1000,2,3,30,30\n");
+    s.truth = "other.csv";
+    watched steps = {0};
+    s.watch = watch;
+    s.context = &steps;
+    assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_MISMATCH);
+    assert_non_null(
+        strstr(err.message, "other.csv: --truth says nothing of the frames of pictures (--data)"));
+    assert_non_null(strstr(err.message, "(006.png, 014.png)"));
+    assert_string_equal(steps.step, "reading frames");
+    s.watch = NULL;
     s.truth = "nowhere.csv";
     assert_int_equal(sk_quantize_run(&s, &r, &err), SK_ERR_NOT_FOUND);
-}
-
-/* --- what is told meanwhile --- */
-
-typedef struct watched {
-    char text[512];
-    const char *stop;
-    int64_t last, total;
-    char step[64];
-} watched;
-
-static bool watch(void *context, const char *step, int64_t done, int64_t total)
-{
-    watched *w = context;
-    if (strcmp(step, w->step) != 0) {
-        snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text), "%s %lld; ", step,
-                 (long long)total);
-        snprintf(w->step, sizeof w->step, "%s", step);
-        w->last = 0;
-    }
-    assert_int_equal(done, ++w->last); /* one after the other */
-    assert_true(done <= total);
-    w->total = total;
-    return w->stop && strcmp(step, w->stop) == 0;
 }
 
 static void steps_are_told_and_can_be_stopped(void **state)
@@ -311,6 +332,28 @@ static void a_report_replaces_nothing_else(void **state)
     assert_ok(sk_quantize_run(&s, &r, &err), &err);
     assert_true(sk_file_size("old.json") > 2);
     sk_quantize_report_free(&r);
+}
+
+/* The size it was made for is its usual one from then on, rounded up as the network needs it. */
+static void the_size_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t asked, usual;
+    } sizes[] = {{0, 32}, {64, 64}, {50, 64}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        sk_quantize_report r;
+        sk_model *model = NULL;
+        sk_quantize_settings s = quick(detect, "size.skq");
+        s.height = s.width = sizes[i].asked;
+        assert_ok(sk_quantize_run(&s, &r, &err), &err);
+        assert_ok(sk_model_open("size.skq", &model, &err), &err);
+        assert_true(model->input.height == sizes[i].usual && model->input.width == sizes[i].usual);
+        assert_true(!model->input.fixed_size);
+        assert_true(model->quantised->height == sizes[i].usual && r.about.width == sizes[i].usual);
+        sk_model_close(&model);
+        sk_quantize_report_free(&r);
+    }
 }
 
 static void refusals(void **state)
@@ -415,6 +458,7 @@ int main(void)
         cmocka_unit_test(against_the_truth),
         cmocka_unit_test(steps_are_told_and_can_be_stopped),
         cmocka_unit_test(a_report_replaces_nothing_else),
+        cmocka_unit_test(the_size_is_kept),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

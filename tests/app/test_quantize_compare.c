@@ -11,6 +11,8 @@ static sk_error err;
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-6)
 
+#define IS(a, b)   assert_true(isnan(b) ? isnan(a) : fabs((a) - (b)) < 1e-6)
+
 enum { BOX = SK_HAS_BOX, OBB = SK_HAS_OBB, POSE = SK_HAS_KEYPOINTS };
 
 static sk_instances list_of(sk_found *items, int32_t n, sk_keypoint *points, int32_t n_points)
@@ -40,9 +42,11 @@ static double pair(sk_found x, sk_found y, sk_keypoint *p, sk_keypoint *q, int32
     const sk_instances a = list_of(&x, 1, p, n), b = list_of(&y, 1, q, n);
     add(&t, &a, &b);
     assert_int_equal(loss.instances, 1);
-    assert_true(loss.lost == loss.added && t.counted == 1 + loss.lost);
     const double similar = t.agreement;
-    assert_int_equal(loss.lost, similar > 0 ? 0 : 1);
+    if (!given) {
+        assert_true(loss.lost == loss.added && t.counted == 1 + loss.lost);
+        assert_int_equal(loss.lost, similar > 0 ? 0 : 1);
+    }
     sk_quantize_tally_end(&t);
     NEAR(loss.percent, 100 * (1 - similar / (double)t.counted));
     return similar;
@@ -118,15 +122,15 @@ static void distances_of_what_both_have(void **state)
     static const struct {
         uint32_t x, y;
         double box, point;
-    } rows[] = {{BOX, BOX, 5, 0},
-                {BOX | POSE, BOX, 5, 0},
-                {BOX, BOX | POSE, 5, 0},
+    } rows[] = {{BOX, BOX, 5, NAN},
+                {BOX | POSE, BOX, 5, NAN},
+                {BOX, BOX | POSE, 5, NAN},
                 {BOX | POSE, BOX | POSE, 5, 13},
-                {BOX | OBB, BOX, 5, 0},
-                {BOX, BOX | OBB, 5, 0},
-                {BOX | OBB, BOX | OBB, 2, 0},
+                {BOX | OBB, BOX, 5, NAN},
+                {BOX, BOX | OBB, 5, NAN},
+                {BOX | OBB, BOX | OBB, 2, NAN},
                 {BOX | OBB | POSE, BOX | OBB | POSE, 2, 13},
-                {0, 0, 0, 0}};
+                {0, 0, NAN, NAN}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         sk_keypoint p[2] = {{100, 100, 1}, {7, 7, 1}}, q[2] = {{105, 112, 1}, {NAN, NAN, 0}};
         sk_found x = {.has = rows[i].x, .box = {0, 0, 100, 100}, .obb = {50, 50, 90, 80, 0}},
@@ -137,9 +141,89 @@ static void distances_of_what_both_have(void **state)
         add(&t, &a, &b);
         assert_int_equal(loss.lost, 0);
         sk_quantize_tally_end(&t);
-        NEAR(loss.box_px, rows[i].box);
-        NEAR(loss.keypoint_px, rows[i].point);
-        NEAR(loss.keypoint_px_95, rows[i].point);
+        IS(loss.box_px, rows[i].box);
+        IS(loss.keypoint_px, rows[i].point);
+        IS(loss.keypoint_px_95, rows[i].point);
+    }
+}
+
+/* Crops have one pose each: the same one's, however far its points went. */
+static void crop_by_crop(void **state)
+{
+    (void)state;
+    sk_keypoint p[8] = {{10, 10, 1},  {40, 50, 1},  {110, 10, 1},  {140, 50, 1},
+                        {210, 10, 1}, {240, 50, 1}, {NAN, NAN, 0}, {NAN, NAN, 0}},
+                q[8];
+    sk_found first[4], second[4];
+    for (int32_t i = 0; i < 4; i++) {
+        first[i] = (sk_found){.has = BOX | POSE, .track_id = i, .score = 0.9F};
+        second[i] = first[i];
+    }
+    memcpy(q, p, sizeof p);
+    q[0] = (sk_keypoint){10, 70, 1}; /* jumps to another animal */
+    sk_loss loss;
+    sk_quantize_tally t = begin(&loss, true);
+    sk_instances a = list_of(first, 4, p, 2), b = list_of(second, 4, q, 2);
+    add(&t, &a, &b);
+    assert_true(loss.instances == 4 && loss.lost == 0 && loss.added == 0 && t.counted == 4);
+    NEAR(t.agreement, 3.5);
+    sk_quantize_tally_end(&t);
+    NEAR(loss.percent, 12.5);
+    assert_true(loss.keypoint_px == 0 && isnan(loss.box_px)); /* boxes are somebody else's */
+    /* one point of one pose: it is the figure */
+    a = list_of(first, 1, p, 1), b = list_of(second, 1, q, 1);
+    t = begin(&loss, true);
+    add(&t, &a, &b);
+    sk_quantize_tally_end(&t);
+    NEAR(loss.keypoint_px, 60);
+    NEAR(loss.percent, 100);
+    /* crops whose poses are dropped, in another order: the first is lost, the last is new */
+    sk_keypoint r[6] = {{1, 1, 1}, {2, 2, 1}, {210, 10, 1}, {240, 50, 1}, {110, 10, 1}, {140, 50, 1}};
+    sk_found others[3] = {second[3], second[2], second[1]};
+    a = list_of(first, 3, p, 2), b = list_of(others, 3, r, 2);
+    t = begin(&loss, true);
+    add(&t, &a, &b);
+    assert_true(loss.lost == 1 && loss.added == 1 && t.counted == 4);
+    NEAR(t.agreement, 2);
+    /* an empty pose is none: lost, not lost and new */
+    a = list_of(first, 1, p, 2), b = list_of(second, 1, p + 6, 2);
+    add(&t, &a, &b);
+    assert_true(loss.lost == 2 && loss.added == 1 && t.counted == 5);
+    add(&t, &b, &a);
+    assert_true(loss.lost == 2 && loss.added == 2 && t.counted == 6);
+    second[0].class_id = 1; /* taken for another animal */
+    b = list_of(second, 1, p, 2);
+    add(&t, &a, &b);
+    assert_true(loss.lost == 3 && loss.added == 3 && t.counted == 8);
+    NEAR(t.agreement, 2);
+    sk_quantize_tally_end(&t);
+}
+
+/* What only one finds, with a score that is hardly enough. */
+static void near_the_threshold(void **state)
+{
+    (void)state;
+    static const struct {
+        float score, point;
+        bool peaks;
+        int64_t unsure;
+    } rows[] = {
+        {0.3F, 0.9F, false, 2}, {0.36F, 0.1F, false, 0}, {0.9F, 0.3F, true, 2}, {0.3F, 0.9F, true, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_loss loss;
+        sk_quantize_tally t = begin(&loss, false);
+        sk_keypoint p[2] = {{5, 5, rows[i].point}, {NAN, NAN, 0}};
+        sk_found x = {.has = BOX | POSE, .score = rows[i].score, .box = {0, 0, 9, 9}};
+        const sk_instances one = list_of(&x, 1, p, 2), none = {.n_keypoints = 2};
+        t.threshold = 0.25F;
+        t.peaks = rows[i].peaks;
+        add(&t, &one, &one);
+        assert_int_equal(t.unsure, 0);
+        add(&t, &one, &none);
+        add(&t, &none, &one);
+        assert_int_equal(t.unsure, rows[i].unsure);
+        sk_quantize_tally_end(&t);
+        NEAR(t.unsure_part, rows[i].unsure / 2.0);
     }
 }
 
@@ -177,7 +261,7 @@ static void pairs_of_a_frame(void **state)
     NEAR(loss.box_px, 0);
     NEAR(loss.box_px_95, 4);
     assert_true(fabs(loss.score) < 1e-6 && fabs(loss.score_95 - 0.05) < 1e-6); /* 0 0 0 0.05 0.3 */
-    NEAR(loss.keypoint_px, 0);
+    assert_true(isnan(loss.keypoint_px) && isnan(loss.keypoint_px_95));
 }
 
 /* Medians and 95th percentiles of few and of many. */
@@ -211,7 +295,7 @@ static void medians(void **state)
     sk_loss loss;
     sk_quantize_tally t = begin(&loss, false);
     sk_quantize_tally_end(&t);
-    assert_true(loss.percent == 0 && loss.box_px == 0 && loss.score_95 == 0);
+    assert_true(loss.percent == 0 && isnan(loss.box_px) && isnan(loss.score_95));
 }
 
 static double lowest(const float *x, const float *y, int64_t n, int64_t other, sk_dtype dtype)
@@ -265,6 +349,8 @@ int main(void)
         cmocka_unit_test(boxes),
         cmocka_unit_test(poses),
         cmocka_unit_test(distances_of_what_both_have),
+        cmocka_unit_test(crop_by_crop),
+        cmocka_unit_test(near_the_threshold),
         cmocka_unit_test(pairs_of_a_frame),
         cmocka_unit_test(medians),
         cmocka_unit_test(correlations),

@@ -189,11 +189,16 @@ static void as_json(void **state)
                                       .kept = 1,
                                       .made_by = "0",
                                       .measured = true,
+                                      .measured_by = "cpu, i8",
+                                      .height = 320,
+                                      .width = 640,
                                       .loss = {2, 10, 1, 2, 0.5, 1.5, 0.25, 2.5, 0.01, 0.02, 3.5}},
                             .n_rows = 2,
                             .rows = rows,
                             .correlation = 0.75,
-                            .computed_by = "cpu, i8"};
+                            .asked = 9,
+                            .missing = 3,
+                            .unsure = 4};
     for (int i = 0; i < 3; i++) {
         sk_json json = sk_json_to_text(&text, 2);
         if (i) {

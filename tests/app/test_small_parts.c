@@ -459,18 +459,23 @@ static void models_are_described(void **state)
 
 /* --- what eight bits lost --- */
 
+static sk_quantize_report report;
+static int32_t held = 5; /* frames measured on */
+
+/* The first of what is told, "": nothing. */
 static const char *judged(double percent, bool measured, int32_t frames, sk_quantize_precision precision)
 {
-    static sk_quantize_report report;
     sk_quantize_settings s;
     sk_quantize_defaults(&s);
     s.precision = precision;
+    s.output = "m.skq";
+    s.data = "v.mp4";
+    s.truth = "t.csv";
     report.about = (sk_quantised){.measured = measured, .frames = frames};
-    report.about.loss.percent = percent;
-    report.about.loss.frames = 3;
-    snprintf(report.notice, sizeof report.notice, "of before");
+    report.about.loss = (sk_loss){.percent = percent, .frames = held, .instances = 8, .lost = 1, .added = 2};
+    report.n_notices = 3;
     sk_quantize_judge(&s, &report);
-    return report.notice;
+    return report.n_notices ? report.notices[0] : "";
 }
 
 /* A large loss is told with what helps, a small one is not. */
@@ -480,7 +485,8 @@ static void losses_are_judged(void **state)
     assert_string_equal(judged(0, true, 100, SK_QUANTIZE_I8), "");
     assert_string_equal(judged(10, true, 100, SK_QUANTIZE_I8), "");
     const char *much = judged(10.1, true, 12, SK_QUANTIZE_I8);
-    assert_non_null(strstr(much, "lose 10.1 %"));
+    assert_non_null(
+        strstr(much, "m.skq: results differ from f32's by 10.1 % (1 of 8 lost, 2 new, others moved)"));
     assert_non_null(strstr(much, "from 12 frames"));
     assert_non_null(strstr(much, "(--frames 100)"));
     assert_non_null(strstr(much, "--precision mixed"));
@@ -488,7 +494,54 @@ static void losses_are_judged(void **state)
     assert_true(strstr(much, "(--frames 100)") && !strstr(much, "mixed"));
     assert_non_null(strstr(judged(80, true, 100, SK_QUANTIZE_I8), "(--frames 200)"));
     much = judged(0, false, 100, SK_QUANTIZE_I8);
-    assert_true(strstr(much, "not known") && strstr(much, "the 3 frames") && strstr(much, "--conf"));
+    assert_true(strstr(much, "not known") && strstr(much, "the 5 frames") && strstr(much, "--conf"));
+    held = 1;
+    assert_non_null(strstr(judged(0, false, 100, SK_QUANTIZE_I8), "in the 1 frame it"));
+    assert_int_equal(report.n_notices, 1);
+    /* few to measure on */
+    assert_non_null(
+        strstr(judged(1, true, 100, SK_QUANTIZE_I8), "m.skq: its loss was measured on 1 frame alone"));
+    held = 4;
+    assert_non_null(strstr(judged(1, true, 100, SK_QUANTIZE_I8), "on 4 frames alone"));
+    (void)judged(11, true, 100, SK_QUANTIZE_I8);
+    assert_int_equal(report.n_notices, 2);
+    held = 5;
+}
+
+/* Animals near the threshold are no matter of frames. */
+static void losses_at_the_threshold(void **state)
+{
+    (void)state;
+    report.unsure = 3;
+    report.unsure_part = 0.5;
+    assert_non_null(strstr(judged(11, true, 100, SK_QUANTIZE_I8), "--frames 200"));
+    report.unsure_part = 0.51;
+    const char *much = judged(11, true, 100, SK_QUANTIZE_I8);
+    assert_non_null(strstr(much, "Most of it are 3 animals near --conf 0.25 that one"));
+    assert_true(strstr(much, "(1 lost, 2 new)") && strstr(much, "do not help") && !strstr(much, "--frames"));
+    report.by_peaks = true;
+    report.unsure = 1;
+    assert_non_null(
+        strstr(judged(11, true, 100, SK_QUANTIZE_I8), "1 animal near --peak-threshold 0.2 that one"));
+    assert_string_equal(judged(10, true, 100, SK_QUANTIZE_I8), "");
+    report.unsure_part = 0;
+}
+
+static void frames_and_truth_are_judged(void **state)
+{
+    (void)state;
+    report.missing = 6;
+    assert_string_equal(
+        judged(1, true, 100, SK_QUANTIZE_I8),
+        "v.mp4: cut off: 6 of the frames its header promises are not in the file. The model is "
+        "made from what is there");
+    assert_int_equal(report.n_notices, 1);
+    report.missing = 0;
+    snprintf(report.truth_of, sizeof report.truth_of, "boxes");
+    assert_non_null(
+        strstr(judged(1, true, 100, SK_QUANTIZE_I8), "t.csv: nothing that f32 finds in v.mp4 is there"));
+    report.truth[0].ap = 0.001;
+    assert_string_equal(judged(1, true, 100, SK_QUANTIZE_I8), "");
 }
 
 int main(void)
@@ -502,6 +555,8 @@ int main(void)
         cmocka_unit_test(frames_of_a_file),
         cmocka_unit_test(classes_of_a_file),
         cmocka_unit_test(losses_are_judged),
+        cmocka_unit_test(losses_at_the_threshold),
+        cmocka_unit_test(frames_and_truth_are_judged),
         cmocka_unit_test(models_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

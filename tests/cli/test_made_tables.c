@@ -7,6 +7,8 @@
 #include "cli/precisions.h"
 #include "cli/quantise_table.h"
 
+#include <math.h>
+
 static said s;
 static sk_error err;
 
@@ -87,12 +89,13 @@ static void quantised(void **state)
     sk_quantize_report r = {
         .n_rows = 3, .rows = rows, .correlation = 0.998877, .bytes = 7654321, .seconds = 12.5};
     snprintf(r.about.precision, sizeof r.about.precision, "i8");
-    snprintf(r.about.made_by, sizeof r.about.made_by, "0.2.0");
+    snprintf(r.about.made_by, sizeof r.about.made_by, "0");
     r.about.frames = 100;
     r.about.layers = 20;
     r.about.kept = 2;
     r.about.loss.frames = 25;
-    snprintf(r.computed_by, sizeof r.computed_by, "cpu, i8");
+    snprintf(r.about.measured_by, sizeof r.about.measured_by, "cpu, i8");
+    r.asked = 100;
     for (int i = 0; i < 4; i++) {
         if (i == 1) {
             snprintf(r.about.precision, sizeof r.about.precision, "fp8");
@@ -100,11 +103,22 @@ static void quantised(void **state)
             r.truth[0] = (sk_quantize_score){0.91, 0.92, 0.93, 0.94, -1};
             r.truth[1] = (sk_quantize_score){0.81, 0.82, 0.83, 0.84, -1};
             r.about.loss.frames = 1;
-        } else if (i == 2) {
+            r.about.frames = 72;
+        } else if (i == 2) { /* measured, of a model without points */
+            r.about.measured = true;
+            r.about.kept = 1;
+            r.about.loss = (sk_loss){.frames = 1,
+                                     .instances = 7,
+                                     .percent = 2.5,
+                                     .box_px = 0.5,
+                                     .box_px_95 = 1.5,
+                                     .keypoint_px = NAN,
+                                     .keypoint_px_95 = NAN};
             r.truth[0].median_px = 0;
             r.truth[1].median_px = 1.75;
         } else if (i == 3) {
             r.n_rows = 0;
+            r.about.frames = 100;
             r.truth_of[0] = '\0';
         }
         sk_text_appendf(&all, "===== %d\n", i);

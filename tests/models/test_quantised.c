@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "models/quantised.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@ static sk_quantised known(void)
                           .layers = 84,
                           .kept = 12,
                           .measured = true,
+                          .measured_by = "cpu, i8 by f32",
+                          .height = 320,
+                          .width = 640,
                           .loss = {.percent = 1.25,
                                    .frames = 25,
                                    .instances = 75,
@@ -41,19 +45,29 @@ static void words(void **state)
     (void)state;
     char text[SK_QUANTISED_TEXT];
     sk_quantised q = known();
+    assert_string_equal(sk_quantised_text(&q, text),
+                        "mixed, loss 1.25 % on cpu, 25 frames at 640x320: of 75 instances 2 lost, 3 new, "
+                        "boxes 0.50 px (95 %: "
+                        "1.50), keypoints 0.25 px (95 %: 0.75), scores 0.125 (95 %: 0.062)");
+    q.height = q.loss.frames = 0; /* of older files less is known */
+    q.measured_by[0] = '\0';
+    q.loss.box_px_95 = 0; /* poses without boxes */
     assert_string_equal(
         sk_quantised_text(&q, text),
-        "mixed, loss 1.25 %: of 75 instances 2 lost, 3 new, boxes 0.50 px (95 %: 1.50), keypoints 0.25 px "
-        "(95 %: 0.75), scores 0.125 (95 %: 0.062)");
-    q.loss.box_px_95 = 0; /* poses without boxes */
-    assert_string_equal(sk_quantised_text(&q, text),
-                        "mixed, loss 1.25 %: of 75 instances 2 lost, 3 new, keypoints 0.25 px (95 %: 0.75), "
-                        "scores 0.125 (95 %: 0.062)");
+        "mixed, loss 1.25 % on cpu: of 75 instances 2 lost, 3 new, keypoints 0.25 px (95 %: 0.75), "
+        "scores 0.125 (95 %: 0.062)");
     q.loss.box_px_95 = 1.5;
-    q.loss.keypoint_px_95 = 0; /* boxes without poses */
-    assert_string_equal(sk_quantised_text(&q, text),
-                        "mixed, loss 1.25 %: of 75 instances 2 lost, 3 new, boxes 0.50 px (95 %: 1.50), "
-                        "scores 0.125 (95 %: 0.062)");
+    q.loss.frames = 1;
+    q.loss.keypoint_px = q.loss.keypoint_px_95 = NAN; /* boxes without poses */
+    assert_string_equal(
+        sk_quantised_text(&q, text),
+        "mixed, loss 1.25 % on cpu, 1 frame: of 75 instances 2 lost, 3 new, boxes 0.50 px (95 %: "
+        "1.50), scores 0.125 (95 %: 0.062)");
+    q.loss.score = q.loss.score_95 = NAN; /* nothing in both */
+    assert_string_equal(
+        sk_quantised_text(&q, text),
+        "mixed, loss 1.25 % on cpu, 1 frame: of 75 instances 2 lost, 3 new, boxes 0.50 px (95 %: "
+        "1.50)");
     static const double losses[][2] = {{0, 0}, {0.9732, 0.97}, {0.9751, 0.98}, {2.999, 3}, {3.0049, 3}};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) { /* the very number that is told */
         q.loss.percent = losses[i][0];
@@ -117,6 +131,35 @@ static void comes_back_as_it_was(void **state)
     sk_arena_close(&arena);
 }
 
+/* What is not known is null, not 0, and comes back so. */
+static void what_is_not_known(void **state)
+{
+    (void)state;
+    sk_arena *arena = NULL;
+    sk_quantised q = known(), back;
+    assert_ok(sk_arena_open(0, &arena, &err), &err);
+    q.loss.keypoint_px = q.loss.keypoint_px_95 = NAN;
+    char *json = written(&q, "");
+    assert_non_null(strstr(json, "\"percent\":1.25,\"box_px\":0.5,"));
+    assert_non_null(strstr(json, "\"keypoint_px\":null,\"keypoint_px_95\":null,\"score\":0.125"));
+    assert_ok(read_it(json, arena, &back), &err);
+    assert_true(isnan(back.loss.keypoint_px) && isnan(back.loss.keypoint_px_95) && back.loss.box_px == 0.5);
+    assert_true(back.height == 320 && back.width == 640);
+    sk_free(json);
+    q.measured = false;
+    json = written(&q, "");
+    assert_non_null(
+        strstr(json, "\"added\":3,\"percent\":null,\"box_px\":null,\"box_px_95\":null,\"keypoint_px\":null,"
+                     "\"keypoint_px_95\":null,\"score\":null,\"score_95\":null}"));
+    assert_ok(read_it(json, arena, &back), &err);
+    assert_true(!back.measured && back.loss.percent == 0 && isnan(back.loss.box_px));
+    sk_free(json);
+    /* older files: figures of what is not there are 0, and nobody says by what and where it was measured */
+    assert_ok(read_it("{\"measured\":true,\"loss\":{\"percent\":1,\"keypoint_px\":0}}", arena, &back), &err);
+    assert_true(back.loss.keypoint_px == 0 && back.height == 0 && !back.measured_by[0]);
+    sk_arena_close(&arena);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -128,6 +171,10 @@ static void what_cannot_be_is_refused(void **state)
         {"{\"measured\":true,\"loss\":{\"percent\":\"0\"}}",
          "'loss.percent' in its description is no number that can be"},
         {"{\"measured\":true}", "'loss.percent'"},
+        {"{\"measured\":true,\"loss\":{\"percent\":null}}", "'loss.percent'"},
+        {"{\"loss\":{\"box_px\":1e999}}", ""},
+        {"{\"height\":-1}", "'height'"},
+        {"{\"width\":2147483648}", "'width'"},
         {"{\"loss\":{\"box_px\":-1}}", "'loss.box_px'"},
         {"{\"loss\":{\"box_px_95\":-1}}", "'loss.box_px_95'"},
         {"{\"loss\":{\"keypoint_px\":-1}}", "'loss.keypoint_px'"},
@@ -213,8 +260,11 @@ static void memory_may_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words), cmocka_unit_test(comes_back_as_it_was),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words),
+                                       cmocka_unit_test(comes_back_as_it_was),
+                                       cmocka_unit_test(what_is_not_known),
                                        cmocka_unit_test(what_cannot_be_is_refused),
-                                       cmocka_unit_test(longest_texts), cmocka_unit_test(memory_may_end)};
+                                       cmocka_unit_test(longest_texts),
+                                       cmocka_unit_test(memory_may_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

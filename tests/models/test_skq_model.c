@@ -52,10 +52,9 @@ static void a_file_is_a_model(void **state)
     assert_int_equal(model->format, SK_FORMAT_SKQ);
     assert_int_equal(model->task, SK_TASK_POSE);
     assert_string_equal(fact(model, "made from"), "flies.pt");
-    assert_string_equal(
-        fact(model, "eight bits"),
-        "i8, loss 7.50 %: of 40 instances 1 lost, 2 new, boxes 0.25 px (95 %: 0.50), scores 0.125 "
-        "(95 %: 0.250)");
+    assert_string_equal(fact(model, "eight bits"), "i8, loss 7.50 % on cpu, 10 frames: of 40 instances 1 "
+                                                   "lost, 2 new, boxes 0.25 px (95 %: 0.50), scores 0.125 "
+                                                   "(95 %: 0.250)");
     assert_non_null(model->quantised);
     assert_string_equal(model->quantised->source, "flies.pt");
     assert_int_equal(model->quantised->n_reach, 1);
@@ -199,12 +198,12 @@ static void small_losses_are_told(void **state)
                       .loss = {.box_px = 0.25, .box_px_95 = 0.5}};
     assert_string_equal(
         sk_quantised_text(&q, text),
-        "i8, loss 0.00 %: of 0 instances 0 lost, 0 new, boxes 0.25 px (95 %: 0.50), scores 0.000 "
+        "i8, loss 0.00 % on cpu: of 0 instances 0 lost, 0 new, boxes 0.25 px (95 %: 0.50), scores 0.000 "
         "(95 %: 0.000)");
     q.loss = (sk_loss){.keypoint_px = 0.25, .keypoint_px_95 = 0.75};
     assert_string_equal(
         sk_quantised_text(&q, text),
-        "i8, loss 0.00 %: of 0 instances 0 lost, 0 new, keypoints 0.25 px (95 %: 0.75), scores 0.000 "
+        "i8, loss 0.00 % on cpu: of 0 instances 0 lost, 0 new, keypoints 0.25 px (95 %: 0.75), scores 0.000 "
         "(95 %: 0.000)");
 }
 
