@@ -65,7 +65,7 @@ test_two_at_once() {
 
 # What was lost on frames that nobody would make a model from: told with the remedy, and not an error.
 test_a_large_loss_is_told() {
-    python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["loss"]["percent"] <= 10)' "$work/m.json" || return 0
+    python3 -c 'import json, sys; sys.exit((json.load(open(sys.argv[1]))["loss"]["percent"] or 0) <= 10)' "$work/m.json" || return 0
     run quantize "$model" --data "$work/mice.mp4" "${small[@]}" -o "$work/loses.skq" && expect_code 0 &&
         expect_in "warning:" "$err" && expect_in "--frames 100" "$err"
 }
@@ -84,6 +84,46 @@ test_loss_is_told_and_limited() {
         expect_in "lossy.onnx: i8, loss" "$out" || return 1
     run predict "$work/mice.mp4" -m "$work/lossy.onnx" --imgsz 128 --out "$work/none" --max-loss 0
     grep -q '"percent": 0,' "$work/m.json" || { expect_code 1 && expect_in "--max-loss" "$err" || return 1; }
+}
+
+# The loss is the cpu's and that of eight bits, at the size and on the frames that it names.
+test_says_where_it_was_measured() {
+    run quantize "$model" --data "$work/mice.mp4" "${small[@]}" --conf 0.001 -o "$work/found.skq" --report "$work/found.json" && expect_code 0 &&
+        expect_in "on other frames (cpu, i8): i8, loss " "$out" && expect_in "% on cpu, 1 frame at 128x128: of" "$out" &&
+        expect_in "measured on 1 frame alone" "$err" || return 1
+    run predict "$work/mice.mp4" -m "$work/found.skq" --precision f32 --out "$work/wide" && expect_code 0 &&
+        expect_in "That is the loss of eight bits" "$err" || return 1
+    run predict "$work/mice.mp4" -m "$work/found.skq" --out "$work/narrow" && expect_code 0 && expect_in "% on cpu" "$err" || return 1
+    case $err in *"That is the loss"*) fail "$err" ;; esac
+}
+
+# --imgsz is the file's usual size from then on.
+test_keeps_the_size() {
+    run info "$work/m.skq" && expect_code 0 && expect_in "128x128 rgb" "$out" || return 1
+    run predict "$work/mice.mp4" -m "$work/m.skq" --out "$work/usual" && expect_code 0 &&
+        expect_in '"network_input": "128x128"' "$(cat "$work/usual/run.json")" &&
+        expect_in '"height": 128' "$(cat "$work/m.json")"
+}
+
+# What was read is told: fewer frames than asked for, a video that is cut off, a truth of other frames.
+test_tells_of_its_frames() {
+    run scene -q --species mouse --animals 2 --size 160x120 --seconds 2 -o "$work/whole.mp4" && expect_code 0 || return 1
+    head -c "$(($(stat -c %s "$work/whole.mp4") * 6 / 10))" "$work/whole.mp4" >"$work/cut.mp4"
+    # all that is there, and some spread over it
+    run quantize "$model" --data "$work/cut.mp4" --imgsz 64 -o "$work/all.skq" && expect_code 0 && expect_in "cut.mp4: cut off: " "$err" &&
+        expect_in "header promises" "$err" && expect_in " of the 100 frames asked for" "$out" || return 1
+    run quantize "$model" --data "$work/cut.mp4" --imgsz 64 --frames 5 -o "$work/some.skq" && expect_code 0 &&
+        expect_in "cut.mp4: cut off: " "$err" && expect_in ", 5 frames, " "$out" || return 1
+    run quantize "$model" --data "$work/whole.mp4" --imgsz 64 --frames 5 -o "$work/whole.skq" && expect_code 0 || return 1
+    case $err in *"cut off"*) fail "$err" ;; esac
+}
+
+test_truth_of_other_frames() {
+    printf 'frame,x1,y1,x2,y2\n1000,2,3,30,30\n' >"$work/other.csv"
+    run quantize "$model" --data "$work/mice.mp4" "${small[@]}" --truth "$work/other.csv" -o "$work/x.skq" && expect_code 1 &&
+        expect_in "other.csv: --truth says nothing of the frames of $work/mice.mp4" "$err" || return 1
+    case $err in *calibrating*) fail "it computed first: $err" || return 1 ;; esac
+    [ ! -e "$work/x.skq" ]
 }
 
 # Numbers with an exponent: made like the others, computed by GPUs alone unless f32 is asked for by name.
