@@ -120,7 +120,8 @@ static sk_status add_pair(sk_quantize_tally *t, const sk_instances *a, const sk_
                           const sk_instances *b, const sk_found *y, double similar, sk_error *err)
 {
     t->agreement += similar;
-    SK_TRY(add(&t->scores, fabs((double)(x->score - y->score)), err));
+    if (!t->given || t->peaks) /* YOLO's crops keep those of who found them, and boxes */
+        SK_TRY(add(&t->scores, fabs((double)(x->score - y->score)), err));
     if (!t->given)
         SK_TRY(add_boxes(t, x, y, err));
     return add_points(t, a, x, b, y, err);

@@ -47,7 +47,8 @@ static void judge_loss(const sk_quantize_settings *s, sk_quantize_report *report
     }
     if (l->percent > SK_QUANTIZE_LOSS_LARGE && report->unsure_part > 0.5)
         note(report,
-             "%s: results differ from f32's by %.1f %%, which is much. Most of it are %lld animal%s near %s "
+             "%s: results differ from f32's by %.1f %%, which is much. Most of that comes from %lld animal%s "
+             "near %s "
              "%g "
              "that one of the two finds and the other does not (%lld lost, %lld new): more frames or "
              "--precision mixed do not help there, another %s may",

@@ -517,7 +517,7 @@ static void losses_at_the_threshold(void **state)
     assert_non_null(strstr(judged(11, true, 100, SK_QUANTIZE_I8), "--frames 200"));
     report.unsure_part = 0.51;
     const char *much = judged(11, true, 100, SK_QUANTIZE_I8);
-    assert_non_null(strstr(much, "Most of it are 3 animals near --conf 0.25 that one"));
+    assert_non_null(strstr(much, "Most of that comes from 3 animals near --conf 0.25 that one"));
     assert_true(strstr(much, "(1 lost, 2 new)") && strstr(much, "do not help") && !strstr(much, "--frames"));
     report.by_peaks = true;
     report.unsure = 1;
