@@ -114,7 +114,8 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     if (stopped)
         return sk_fail(err, SK_ERR_CANCELLED, "stopped");
     *report = (sk_quantize_report){.bytes = 2048, .seconds = 1.5};
-    snprintf(report->notice, sizeof report->notice, "%s", notice ? notice : "");
+    report->n_notices = notice != NULL;
+    snprintf(report->notices[0], sizeof report->notices[0], "%s", notice ? notice : "");
     return SK_OK;
 }
 
@@ -290,7 +291,7 @@ static void quantizes(void **state)
     notice = "it lost much";
     SAID_OK(&s, "quantize m.pt -d film.mp4 --json");
     assert_string_equal(s.out, "{\n  \"bytes\": 2048\n}\n");
-    said_has(s.err, "skitter: warning: m.skq: it lost much\n");
+    said_has(s.err, "skitter: warning: it lost much\n");
     SAID_OK(&s, "quantize m.pt -d film.mp4 -q");
     assert_string_equal(s.err, "");
     notice = NULL;
