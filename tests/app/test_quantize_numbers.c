@@ -179,6 +179,74 @@ static void ranges_and_means(void **state)
     }
 }
 
+/* Looked at is what says something of a range, what a layer reads and what it makes; nothing else is known of any value. */
+static void what_is_looked_at(void **state)
+{
+    (void)state;
+    for (int f8 = 0; f8 < 2; f8++) {
+        open_job(f8 ? SK_QUANTIZE_FP8 : SK_QUANTIZE_I8);
+        const sk_quantise_plan *plan = f.job.plan;
+        const sk_graph *graph = f.job.graph;
+        uint8_t *watched = sk_calloc(graph->n_values, 1), *ranged = sk_calloc(graph->n_values, 1);
+        int32_t count = 0, channels = 0;
+        for (int32_t i = 0; i < plan->n_values; i++) {
+            watched[plan->values[i]] |= !plan->moved[i];
+            ranged[plan->values[i]] |= !plan->moved[i];
+        }
+        for (int32_t i = 0; i < plan->n_layers; i++) {
+            const sk_value made = graph->nodes[plan->layers[i].node].out[0];
+            watched[plan->layers[i].input] = watched[made] = ranged[made] = 1;
+        }
+        assert_ok(sk_quantize_calibrate(&f.job, &f.report, &err), &err);
+        for (size_t v = 0; v < graph->n_values; v++) {
+            const int32_t maker = graph->values[v].producer;
+            const bool by_conv = maker >= 0 && graph->nodes[maker].op == SK_OP_CONV;
+            count += watched[v];
+            channels += f.job.channel_reach[v] != NULL;
+            assert_true((f.job.channel_reach[v] != NULL) == (watched[v] && by_conv));
+            assert_true(ranged[v] ? f.job.reach[v] > 0 : f.job.reach[v] == 0);
+        }
+        assert_true(channels > 3 && f.job.n_channel_reach == graph->n_values);
+        assert_int_equal(f.total, 20 * ((count + SK_SESSION_MAX_OUTPUTS - 1) / SK_SESSION_MAX_OUTPUTS));
+        /* of fp8 the largest magnitude of a group is its largest number */
+        for (int32_t i = 0; i < plan->n_values && f8; i++) {
+            double most = 0;
+            for (int32_t k = 0; k < plan->n_values; k++)
+                if (plan->group_of[k] == plan->group_of[i] && !plan->moved[k])
+                    most = fmax(most, (double)f.job.reach[plan->values[k]]);
+            const sk_quantise_scale s = f.job.scales[plan->values[i]],
+                                    wanted = sk_quantise_f8_scale_of(-most, most);
+            assert_true(most > 0 && s.zero == wanted.zero);
+            CLOSE(s.scale, wanted.scale);
+        }
+        sk_free(watched);
+        sk_free(ranged);
+        close_job();
+        sk_quantize_numbers_free(&f.job); /* twice is once */
+    }
+}
+
+/* Who wants no more while it calibrates ends it there. */
+static bool stop_soon(void *context, const char *step, int64_t done, int64_t total)
+{
+    (void)step, (void)total;
+    ++*(int *)context;
+    return done == 3;
+}
+
+static void it_can_be_stopped(void **state)
+{
+    (void)state;
+    int calls = 0;
+    open_job(SK_QUANTIZE_I8);
+    f.s.watch = stop_soon;
+    f.s.context = &calls;
+    assert_int_equal(sk_quantize_calibrate(&f.job, &f.report, &err), SK_ERR_CANCELLED);
+    assert_int_equal(calls, 3);
+    assert_true(!f.job.scales && !f.job.means && !f.job.reach && !f.job.channel_reach);
+    close_job();
+}
+
 /* --- what is off --- */
 
 static double squares(const sk_tensor *a, const sk_tensor *b)
@@ -288,8 +356,8 @@ int main(void)
         return 1;
     put_pictures(25);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_and_means),
-        cmocka_unit_test(layers_that_are_off),
+        cmocka_unit_test(ranges_and_means),  cmocka_unit_test(what_is_looked_at),
+        cmocka_unit_test(it_can_be_stopped), cmocka_unit_test(layers_that_are_off),
         cmocka_unit_test(layers_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
