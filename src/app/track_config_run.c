@@ -215,11 +215,14 @@ static sk_status read_own(const reading *r, const sk_config_value *run, sk_error
         const sk_config_value *value = run->u.pairs[i].value;
         if (strcmp(name, "source") == 0)
             continue;
-        if (strcmp(name, "config") != 0)
+        if (strcmp(name, "config") != 0) {
             SK_TRY(read_values(r, name, value, err));
-        else if (!sk_config_text(value))
+            continue;
+        }
+        if (!sk_config_text(value))
             return sk_fail(err, SK_ERR_FORMAT, "%s: \"config\" in \"run\" names a file", r->path);
-        else if (find_file(r, sk_config_text(value), &r->out->base, err) != SK_OK || !r->out->base)
+        SK_TRY(find_file(r, sk_config_text(value), &r->out->base, err));
+        if (!r->out->base)
             return sk_fail(err, SK_ERR_NOT_FOUND, "%s: the configuration %s that it is put over is not there",
                            r->path, sk_config_text(value));
     }
