@@ -195,6 +195,14 @@ static void played_twice_in_parts(void **state)
 
 /* --- videos --- */
 
+static void skip_without_video(void)
+{
+#ifndef SKITTER_HAVE_FFMPEG
+    print_message("skipped: built without FFmpeg\n");
+    skip();
+#endif
+}
+
 static void put_video(const char *path, int count)
 {
     sk_video_sink *sink = NULL;
@@ -210,6 +218,7 @@ static void put_video(const char *path, int count)
 static void a_video_in_parts(void **state)
 {
     (void)state;
+    skip_without_video();
     put_video("v.mp4", 12);
     sk_predict_settings s = quick("v.mp4", "video");
     s.formats[s.n_formats++] = "slp";

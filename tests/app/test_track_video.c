@@ -10,6 +10,14 @@
 
 static const char *const lines[] = {"jsonl", NULL};
 
+static void skip_without_video(void)
+{
+#ifndef SKITTER_HAVE_FFMPEG
+    print_message("skipped: built without FFmpeg\n");
+    skip();
+#endif
+}
+
 static void put_video(const char *path, int frames, double rate)
 {
     static uint8_t pixels[64 * 48 * 3 + 64];
@@ -52,6 +60,7 @@ static bool says(const char *folder, const char *words)
 static void the_video_tells_size_and_rate(void **state)
 {
     (void)state;
+    skip_without_video();
     static track_trial t;
     put_fly("fly.csv");
     put_video("v.mp4", 30, 10);
@@ -90,6 +99,7 @@ static void the_video_tells_size_and_rate(void **state)
 static void it_is_drawn_on_the_video(void **state)
 {
     (void)state;
+    skip_without_video();
     static track_trial t;
     put_fly("fly.csv");
     put_video("v.mp4", 30, 10);
