@@ -63,6 +63,7 @@ static void our_own(void **state)
         {"{\"run\":{\"model\":\"nowhere.pt\"}}", "--model=nowhere.pt --"},
         {"{\"run\":{\"l\":[1,true,\"x\",false]}}", "--l=1 --l --l=x --"},
         {"{\"run\":{\"config\":\"base.json\",\"a\":1}}", "--a=1 -- over c/base.json"},
+        {"{\"run\":{\"config\":\"base.json\",\"config\":\"here.pt\"}}", "-- over here.pt"},
         {"{\"run\":3}", "c/own.json: \"run\" is an object of the command's options"},
         {"{\"run\":{\"conf\":{}}}",
          "c/own.json: \"conf\" in \"run\" is to be a text, a number, true, or a list"},
