@@ -221,6 +221,42 @@ static void crossings(void **state)
     sk_annotations_free(&sets.truth);
 }
 
+/* Whoever lies on another for many frames has met it once; one who goes away for a single frame, and comes back, twice. Each pair by
+ * itself, from the first frame on. */
+static void meetings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *csv;
+        int64_t wanted;
+    } cases[] = {
+        {"0,0,0\n0,1,5\n1,0,0\n1,1,5\n2,0,0\n2,1,5\n3,0,0\n3,1,5\n", 1},
+        {"0,0,0\n0,1,5\n1,0,0\n1,1,90\n2,0,0\n2,1,5\n", 2},
+        {"0,0,0\n0,1,5\n1,0,0\n2,0,0\n2,1,5\n", 2},
+        {"0,0,0\n0,1,5\n0,2,10\n1,0,0\n1,1,5\n1,2,90\n2,0,0\n2,1,5\n2,2,10\n", 5},
+        {"4,0,0\n4,1,5\n6,0,0\n6,1,5\n7,0,0\n7,1,5\n8,0,0\n8,1,5\n", 2},
+        {"0,0,0\n1,1,0\n2,0,0\n3,1,0\n", 0},     /* never in one frame */
+        {"0,0,0\n0,1,20\n1,0,0\n1,1,19.5\n", 1}, /* side by side is not upon each other */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_demo_tracks t = {.crossings = 77};
+        sk_text csv = {0};
+        sk_text_append(&csv, "frame,track,name,cx,cy,w,h,angle\n");
+        for (const char *at = cases[i].csv; *at; at += strcspn(at, "\n") + 1) {
+            int frame = 0, track = 0;
+            double x = 0;
+            assert_int_equal(sscanf(at, "%d,%d,%lf", &frame, &track, &x), 3);
+            sk_text_appendf(&csv, "%d,%d,fish,%g,15,20,10,0\n", frame, track, x);
+        }
+        sk_demo_sets sets = {.truth = parsed(sk_text_get(&csv))};
+        assert_ok(sk_demo_measure_tracks(&sets, &t, &err), &err);
+        if (t.crossings != cases[i].wanted)
+            fail_msg("%zu: %lld", i, (long long)t.crossings);
+        sk_annotations_free(&sets.truth);
+        sk_text_free(&csv);
+    }
+}
+
 /* --- the page --- */
 
 static void draw_scene(const char *folder, int frames)
@@ -399,10 +435,8 @@ int main(void)
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table),
-        cmocka_unit_test(crossings),
-        cmocka_unit_test(the_page),
-        cmocka_unit_test(trails),
+        cmocka_unit_test(the_table), cmocka_unit_test(crossings), cmocka_unit_test(meetings),
+        cmocka_unit_test(the_page),  cmocka_unit_test(trails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
