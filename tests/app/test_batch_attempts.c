@@ -28,17 +28,21 @@ static const char *text_in(const char *path)
 
 static pid_t waiting_child(int *let_go)
 {
-    int ends[2];
-    char byte;
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    int ends[2], ready[2];
+    char byte = 0;
+    assert_int_equal(pipe2(ends, O_CLOEXEC) | pipe2(ready, O_CLOEXEC), 0);
     const pid_t child = fork();
     if (child == 0) {
         for (int i = 3; i < 64; i++) /* also those of others that it should not hold open */
-            if (i != ends[0])
+            if (i != ends[0] && i != ready[1])
                 close(i);
+        (void)!write(ready[1], "x", 1);
         (void)!read(ends[0], &byte, 1);
         _exit(7);
     }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
     close(ends[0]);
     *let_go = ends[1];
     return child;
