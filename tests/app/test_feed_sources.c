@@ -33,7 +33,7 @@ static void put_pictures(const char *folder, const char *spoilt)
     }
 }
 
-/* Names of eyes by image: l left, r right, L a left one whose name is too long for a header, R the same with another end. */
+/* Names of eyes by image: l left, r right, A to D of 255 to 258 letters, L a left one whose name is too long for a header, R the same with another end. */
 static void put_bag(const char *path, const char *eyes)
 {
     static uint8_t pixels[48 * 40 * 3];
@@ -45,8 +45,10 @@ static void put_bag(const char *path, const char *eyes)
               &err);
     for (int i = 0; eyes[i]; i++) {
         char name[EYE + 16];
-        const bool is_long = eyes[i] == 'L' || eyes[i] == 'R';
-        snprintf(name, sizeof name, "%0*d%c", is_long ? EYE : 1, 0, eyes[i]);
+        const int zeros = eyes[i] == 'L' || eyes[i] == 'R'   ? EYE
+                          : eyes[i] >= 'A' && eyes[i] <= 'D' ? 254 + eyes[i] - 'A'
+                                                             : 1;
+        snprintf(name, sizeof name, "%0*d%c", zeros, 0, eyes[i]);
         const sk_msg_image image = {
             .header = {sk_msg_time_of(1700000000000000000 + i * (int64_t)1000000000), sk_msg_text_of(name)},
             .height = 40,
@@ -180,6 +182,13 @@ static void eyes(void **state)
     put_bag("two.mcap", "lrl");
     put_bag("long.mcap", "lLRl");
     put_bag("longer.mcap", "LLR");
+    for (int i = 0; i < 4; i++) { /* each as the first that is kept: whole */
+        const char one[] = {'l', (char)('A' + i), '\0'};
+        char told[32];
+        put_bag("edge.mcap", one);
+        snprintf(told, sizeof told, "0 1:%d%c", 255 + i, 'A' + i);
+        expect((trial){.path = "edge.mcap"}, told, 2, false);
+    }
     expect((trial){.path = "one.mcap"}, "0 1 2", 3, false);
     expect((trial){.path = "two.mcap"}, "0 1:2r 2", 3, false);
     expect((trial){.path = "long.mcap"}, "0 1:301L 2:301R 3", 4, false);
@@ -219,13 +228,45 @@ static void a_finder_that_fails(void **state)
     assert_true(find_calls == 6 && t.report.frames == 6);
 }
 
+/* Each time the frame goes back to the source, which has only so many. */
+static void frames_go_back(void **state)
+{
+    (void)state;
+    const sk_finder finder = {.find = find};
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
+    sk_source *source = NULL;
+    const sk_frame *frame = NULL;
+    sk_source_defaults(&media);
+    media.loop = 20;
+    assert_ok(sk_source_open("all", &media, &source, &err), &err);
+    for (int i = 0; i < 40; i++) {
+        sk_pipeline_settings how = SK_PIPELINE_SETTINGS_INIT;
+        sk_pipeline *pipeline = NULL;
+        sk_feed_report report;
+        sk_pipeline_defaults(&how);
+        how.threads = 1;
+        how.height = how.width = 32;
+        const sk_model *models[] = {model};
+        assert_ok(sk_pipeline_open_models(models, 1, &how, &pipeline, &err), &err);
+        const sk_feed wish = {.source = source, .pipeline = pipeline, .in_flight = 1, .finder = &finder};
+        find_calls = find_fails_at = i;
+        assert_int_equal(sk_feed_run(&wish, &report, &err), SK_ERR_LIMIT);
+        sk_pipeline_close(&pipeline);
+    }
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_int_equal(frame->index, 40);
+    sk_source_release(source, frame);
+    sk_source_close(&source);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
     model = tiny_model();
     const struct CMUnitTest tests[] = {cmocka_unit_test(pictures), cmocka_unit_test(eyes),
-                                       cmocka_unit_test(a_finder_that_fails)};
+                                       cmocka_unit_test(a_finder_that_fails),
+                                       cmocka_unit_test(frames_go_back)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_model_close(&model);
     return failed;
