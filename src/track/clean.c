@@ -82,26 +82,31 @@ static bool is_cut(const sk_tracklet *t, size_t i, cut_kind kind, const cutting 
     return frames > 1 && sk_seen_distance(now, last) / (double)frames > s->velocity_limit;
 }
 
+/* Kept if it is long enough; empty afterwards. */
+static sk_status end_piece(sk_tracklet *piece, const sk_clean_settings *s, sk_tracklets *out, sk_error *err)
+{
+    if (piece->count && (int64_t)piece->count >= s->shortest)
+        return sk_tracklets_take(out, piece, err);
+    sk_tracklet_free(piece);
+    return SK_OK;
+}
+
 static sk_status cut_one(const sk_tracklet *t, cut_kind kind, const sk_clean_settings *s, sk_tracklets *out,
                          sk_error *err)
 {
     cutting c = {.known = -1};
     sk_tracklet piece = {0};
     sk_status status = SK_OK;
-    for (size_t i = 0; i <= t->count && status == SK_OK; i++) {
-        if (i == t->count || (i && is_cut(t, i, kind, &c, s))) {
-            if ((int64_t)piece.count >= s->shortest && piece.count)
-                status = sk_tracklets_take(out, &piece, err);
-            else
-                sk_tracklet_free(&piece);
-        }
-        if (i == t->count || status != SK_OK)
-            break;
-        status = sk_tracklet_append(&piece, &t->items[i], err);
+    for (size_t i = 0; i < t->count; i++) {
+        if (i && is_cut(t, i, kind, &c, s))
+            SK_TRY_GOTO(end_piece(&piece, s, out, err));
+        SK_TRY_GOTO(sk_tracklet_append(&piece, &t->items[i], err));
         c.covered = hidden(&t->items[i]) ? c.covered + 1 : 0;
         if (!isnan(t->items[i].x))
             c.known = (ptrdiff_t)i;
     }
+    SK_TRY_GOTO(end_piece(&piece, s, out, err));
+done:
     sk_tracklet_free(&piece);
     return status;
 }

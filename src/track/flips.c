@@ -37,13 +37,10 @@ static bool mend_once(double *headings, size_t count, size_t burst)
             continue;
         }
         const size_t end = burst_end(headings, i, count, before, burst);
-        size_t after = end;
-        while (after < count && isnan(headings[after]))
-            after++;
         size_t next = i + 1;
         if (end - i > burst) {
             next = end;
-        } else if (after < count && apart(headings[after], before) <= M_PI / 2) {
+        } else if (end < count) { /* it is as it was before */
             for (size_t k = i; k < end; k++)
                 if (!isnan(headings[k]))
                     headings[k] = turned(headings[k]);

@@ -10,9 +10,8 @@
 static void seconds(const sk_hydra_config *c, const char *key, const char *frames_key, double fps,
                     double *out)
 {
-    double value = 0;
-    if (!sk_hydra_number(c, key, out) && frames_key && sk_hydra_number(c, frames_key, &value))
-        *out = value / fps;
+    if (!sk_hydra_number(c, key, out) && frames_key && sk_hydra_number(c, frames_key, out))
+        *out /= fps;
 }
 
 static bool is_on(const sk_hydra_config *c, const char *key, bool fallback)
@@ -33,12 +32,11 @@ static void read_filter(const sk_hydra_config *c, sk_track_settings *t)
     }
     if (is_on(c, "enable_size_filtering", false) && t->body > 0) {
         const double disc = M_PI * (t->body / 2) * (t->body / 2);
-        t->filter.area_least = 0.3 * disc;
-        t->filter.area_most = 3 * disc;
-        if (sk_hydra_number(c, "min_object_size_multiplier", &value))
-            t->filter.area_least = value * disc;
-        if (sk_hydra_number(c, "max_object_size_multiplier", &value))
-            t->filter.area_most = value * disc;
+        double least = 0.3, most = 3;
+        sk_hydra_number(c, "min_object_size_multiplier", &least);
+        sk_hydra_number(c, "max_object_size_multiplier", &most);
+        t->filter.area_least = least * disc;
+        t->filter.area_most = most * disc;
     }
     if (is_on(c, "enable_aspect_ratio_filtering", false)) {
         double aspect = 2, least = 0.5, most = 2;

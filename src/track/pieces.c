@@ -157,6 +157,14 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
     return SK_OK;
 }
 
+/* Those that a track of the pass leads to. */
+static void mark(const track_map *map, int32_t *pieces)
+{
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->piece[i] >= 0)
+            pieces[map->piece[i]] = 0;
+}
+
 /* Pieces that no track leads to any more are ended; the others move together. */
 static sk_status sweep(making *m, bool all, sk_error *err)
 {
@@ -165,11 +173,9 @@ static sk_status sweep(making *m, bool all, sk_error *err)
         return sk_fail_memory(err, m->n_open * sizeof *to);
     for (size_t i = 0; i < m->n_open; i++)
         to[i] = -1;
-    for (int k = 0; k < 2 && !all; k++) {
-        const track_map *map = k ? &m->by_backward : &m->by_forward;
-        for (size_t i = 0; i < map->capacity; i++)
-            if (map->piece[i] >= 0)
-                to[map->piece[i]] = 0;
+    if (!all) {
+        mark(&m->by_forward, to);
+        mark(&m->by_backward, to);
     }
     size_t kept = 0;
     for (size_t i = 0; i < m->n_open; i++) {
@@ -192,16 +198,13 @@ static sk_status sweep(making *m, bool all, sk_error *err)
 }
 
 /* Tracks not seen for long lead nowhere: their pieces can be ended. */
-static void forget(making *m, int64_t frame)
+static void forget(const making *m, track_map *map, int64_t frame)
 {
     const double longest = 30 * m->fps;
-    for (int k = 0; k < 2; k++) {
-        track_map *map = k ? &m->by_backward : &m->by_forward;
-        for (size_t i = 0; i < map->capacity; i++)
-            if (map->piece[i] >= 0 &&
-                (double)(frame - m->out->items[m->open[map->piece[i]]->piece].last) > longest)
-                map->piece[i] = -1;
-    }
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->piece[i] >= 0 &&
+            (double)(frame - m->out->items[m->open[map->piece[i]]->piece].last) > longest)
+            map->piece[i] = -1;
 }
 
 sk_status sk_pieces_make(sk_seen_store *store, const int32_t *forward, const int32_t *backward, double fps,
@@ -218,7 +221,8 @@ sk_status sk_pieces_make(sk_seen_store *store, const int32_t *forward, const int
         SK_TRY_GOTO(make_frame(&m, &f, forward + f.first, backward ? backward + f.first : NULL,
                                piece + f.first, err));
         if (at % 256 == 255) {
-            forget(&m, f.frame);
+            forget(&m, &m.by_forward, f.frame);
+            forget(&m, &m.by_backward, f.frame);
             SK_TRY_GOTO(sweep(&m, false, err));
         }
     }

@@ -105,7 +105,7 @@ static double worth_of_build(const stitching *s, const sk_piece *a, const sk_pie
 
 static sk_bridge bridge_of(const sk_pieces *p, double frames)
 {
-    const double at = fmin(fmax(log2(frames), 0), SK_BRIDGES - 1 - 1e-9);
+    const double at = fmin(fmax(log2(frames), 0), SK_BRIDGES - 1);
     const int k = (int)at < SK_BRIDGES - 2 ? (int)at : SK_BRIDGES - 2;
     const double part = at - k;
     const sk_bridge *a = &p->bridges[k], *b = a + 1;
