@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define FIT 6 /* sightings that an end is fitted to */
+_Static_assert(2 * FIT + (1 << (SK_BRIDGES - 2)) <= SK_OPEN_PIECE_SPOTS,
+               "the longest gap is among those kept");
 
 static const sk_piece_spot *spot_of(const sk_open_piece *p, int32_t index)
 {
@@ -56,8 +58,7 @@ static void learn(sk_piece_lessons *m, const sk_open_piece *p, double body)
     const int32_t end = p->kept;
     for (int k = 0; k < SK_BRIDGES - 1; k++) {
         const int32_t gap = 1 << k;
-        if (end < 2 * FIT + gap - 1 || 2 * FIT + gap - 1 > SK_OPEN_PIECE_SPOTS ||
-            (end % (gap < 8 ? 3 : 5)) != 0)
+        if (end < 2 * FIT + gap - 1 || (end % (gap < 8 ? 3 : 5)) != 0)
             continue;
         const int32_t a_from = end - 2 * FIT - gap + 1;
         const sk_piece_end a = fit(p, a_from, FIT, false), b = fit(p, end - FIT, FIT, true);
