@@ -19,15 +19,13 @@ void sk_artifact_tell(const sk_artifact_maker *maker, sk_artifact_step step, con
 
 void sk_artifact_notice(sk_artifact_request *r, const char *format, ...)
 {
-    char *to = r->out->notice;
-    size_t used = strlen(to), room = sizeof r->out->notice;
-    if (used && used + 2 < room)
-        used += (size_t)snprintf(to + used, room - used, "; ");
+    char *to = r->out->notice, more[sizeof r->out->notice];
+    const size_t used = strlen(to);
     va_list args;
     va_start(args, format);
-    if (used < room)
-        vsnprintf(to + used, room - used, format, args);
+    vsnprintf(more, sizeof more, format, args);
     va_end(args);
+    snprintf(to + used, sizeof more - used, "%s%s", used ? "; " : "", more);
 }
 
 static void add_check(sk_artifact_record *record, const sk_artifact_check *check)

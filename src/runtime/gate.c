@@ -136,7 +136,7 @@ bool sk_runtime_supported(sk_work pipeline, sk_runtime runtime, const sk_runtime
         missing = facts->why[runtime][0] ? facts->why[runtime] : "its test run failed";
     if (!missing && pipeline == SK_WORK_SLEAP_POSE && needs_graph(runtime) && !facts->graph_importable)
         missing = "the SLEAP model's graph cannot be built; 'skitter info MODEL' says why";
-    if (because && capacity)
+    if (because)
         snprintf(because, capacity, "%s", missing ? missing : "");
     return !missing;
 }

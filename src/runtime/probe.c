@@ -70,8 +70,7 @@ static void explain(const char *detail, sk_probe_row *row)
     size_t length = remedy ? (size_t)(remedy - detail) : strlen(detail);
     if (remedy && length && detail[length - 1] == '.')
         length--; /* the reason goes into the middle of sentences */
-    snprintf(row->reason, sizeof row->reason, "%.*s",
-             (int)(length < sizeof row->reason ? length : sizeof row->reason - 1), detail);
+    snprintf(row->reason, sizeof row->reason, "%.*s", (int)length, detail);
     if (remedy)
         snprintf(row->remedy, sizeof row->remedy, "%.500s", remedy + strlen(mark));
 }

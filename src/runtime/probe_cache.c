@@ -23,8 +23,10 @@ static uint64_t add_machine(uint64_t hash)
                                           "/dev/accel/accel0"};
     static const char *const drivers[] = {"/proc/driver/nvidia/version", "/sys/module/amdgpu/version"};
     char bytes[4096];
-    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-        hash = hash * 31 + (uint64_t)sk_file_exists(devices[i]);
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+        const bool there = sk_file_exists(devices[i]);
+        hash = sk_hash_xxh3(&there, sizeof there, hash);
+    }
     for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++) {
         FILE *file = fopen(drivers[i], "re"); /* such files have no length of their own */
         size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;

@@ -23,7 +23,7 @@ static sk_status make_graph(sk_graph **out, const sk_shape *shape, sk_error *err
     for (int i = 0; i < WEIGHTS; i++)
         weights[i] = (float)(i * 5 % 11 - 5) * 0.125f;
     sk_shape w = sk_shape_of(4, OUT, IN, 3, 3), b = sk_shape_of(1, OUT);
-    sk_window window = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 0};
+    const sk_window window = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
     SK_TRY(sk_graph_open(out, err));
     sk_builder builder;
     sk_builder_init(&builder, *out);
