@@ -154,12 +154,14 @@ static sk_status check(const char *path, const char *value, const sk_text *made,
                        bool had_key, sk_error *err)
 {
     sk_config *config = NULL;
-    sk_error ignored;
-    bool good = (is_yaml(path) ? sk_config_open_yaml : sk_config_open_json)(sk_text_get(made), made->length,
-                                                                            path, &config, &ignored) == SK_OK;
-    const sk_config_value *root = good ? sk_config_root(config) : NULL;
+    sk_error problem;
+    const sk_status read = (is_yaml(path) ? sk_config_open_yaml : sk_config_open_json)(
+        sk_text_get(made), made->length, path, &config, &problem);
+    if (read == SK_ERR_MEMORY)
+        return sk_fail_memory(err, made->length);
+    const sk_config_value *root = read == SK_OK ? sk_config_root(config) : NULL;
     const char *now = sk_config_text(sk_config_get(root, KEY));
-    good = now && strcmp(now, value) == 0 && sk_config_count(root) == keys_before + !had_key;
+    const bool good = now && strcmp(now, value) == 0 && sk_config_count(root) == keys_before + !had_key;
     sk_config_close(&config);
     return good ? SK_OK
                 : sk_fail(err, SK_ERR_UNSUPPORTED,

@@ -168,6 +168,62 @@ static void test_a_failed_probe_wins(void **state)
     assert_string_equal(gate.because[SK_RUNTIME_OPENVINO], "the probe crashed with signal 11");
 }
 
+/* A reason is given to who has room for it, as much as there is. */
+static void test_room_for_a_reason(void **state)
+{
+    (void)state;
+    static const sk_runtime_facts plain = {0};
+    char why[8] = "before";
+    assert_false(sk_runtime_supported(SK_WORK_GENERIC, SK_RUNTIME_CUDA, &plain, NULL, 100));
+    assert_false(sk_runtime_supported(SK_WORK_GENERIC, SK_RUNTIME_CUDA, &plain, why, 0));
+    assert_string_equal(why, "before");
+    assert_false(sk_runtime_supported(SK_WORK_GENERIC, SK_RUNTIME_CUDA, &plain, why, sizeof why));
+    assert_string_equal(why, "no usab");
+    assert_true(sk_runtime_supported(SK_WORK_GENERIC, SK_RUNTIME_CPU, &plain, why, sizeof why));
+    assert_string_equal(why, "");
+}
+
+/* What a probe saw is said instead of what the rules miss; where it said nothing, that it failed. */
+static void test_what_a_probe_saw(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed < 2; allowed++)
+        for (int failed = 0; failed < 2; failed++)
+            for (int said = 0; said < 2; said++) {
+                sk_runtime_facts facts = facts_of(allowed ? OPENVINO : 0);
+                char why[SK_RUNTIME_WHY];
+                facts.failed[SK_RUNTIME_OPENVINO] = failed;
+                if (said)
+                    snprintf(facts.why[SK_RUNTIME_OPENVINO], sizeof facts.why[0], "it burnt");
+                const bool got =
+                    sk_runtime_supported(SK_WORK_YOLO_POSE, SK_RUNTIME_OPENVINO, &facts, why, sizeof why);
+                assert_int_equal(got, allowed && !failed);
+                assert_string_equal(why, failed && said    ? "it burnt"
+                                         : !allowed        ? "OpenVINO cannot be loaded"
+                                         : failed && !said ? "its test run failed"
+                                                           : "");
+            }
+}
+
+/* A set of pipelines that has bits of none is the set without them. */
+static void test_bits_of_no_pipeline(void **state)
+{
+    (void)state;
+    static const sk_runtime_facts plain = {0};
+    sk_runtime_gate a, b;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    sk_runtime_gate_make(~((1u << SK_WORK_COUNT) - 1), &plain, &a);
+    sk_runtime_gate_make(0, &plain, &b);
+    assert_int_equal(a.n_allowed, b.n_allowed);
+    assert_string_equal(a.because[SK_RUNTIME_CUDA], "no usable CUDA device");
+    assert_string_equal(b.because[SK_RUNTIME_CUDA], "no usable CUDA device");
+    sk_runtime_gate_make(1u << (SK_WORK_COUNT - 1), &plain, &a);
+    assert_string_equal(a.because[SK_RUNTIME_CUDA], "YOLO, boxes: no usable CUDA device");
+    sk_runtime_gate_make(1u << SK_WORK_GENERIC, &plain, &a);
+    assert_string_equal(a.because[SK_RUNTIME_CUDA], "this model: no usable CUDA device");
+}
+
 static void test_pipelines_are_read(void **state)
 {
     (void)state;
@@ -291,6 +347,9 @@ int main(void)
         cmocka_unit_test(test_intersection),
         cmocka_unit_test(test_reasons_name_the_pipeline),
         cmocka_unit_test(test_a_failed_probe_wins),
+        cmocka_unit_test(test_room_for_a_reason),
+        cmocka_unit_test(test_what_a_probe_saw),
+        cmocka_unit_test(test_bits_of_no_pipeline),
         cmocka_unit_test(test_pipelines_are_read),
         cmocka_unit_test(test_reset_names_all_three),
         cmocka_unit_test(test_names),

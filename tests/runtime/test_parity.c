@@ -6,6 +6,7 @@
 #include "runtime/model_artifact.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BATCH = 2, CLASSES = 3, EXTRA = 2, CHANNELS = 4 + CLASSES + EXTRA, ANCHORS = 5 };
@@ -68,6 +69,98 @@ static void parts_are_looked_at_apart(void **state)
     assert_true(none.pcc == 1 && none.max_difference == 0);
 }
 
+/* Where a part ends is told by the number of classes, whatever the number of places: scores of thousandths beside boxes of hundreds
+ * and lengths of tens of thousands. */
+static void parts_end_where_classes_do(void **state)
+{
+    (void)state;
+    static const struct {
+        int channels, places, classes, scores; /* how many channels are scores */
+    } cases[] = {{9, 5, 3, 3},  {9, 1, 3, 3}, {9, 20, 3, 3}, {7, 5, 3, 3}, {7, 5, 2, 2},  {7, 5, 4, 3},
+                 {7, 20, 9, 3}, {9, 5, 0, 0}, {5, 30, 1, 1}, {5, 2, 2, 1}, {30, 4, 6, 6}, {6, 50, 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int channels = cases[i].channels, places = cases[i].places, one = channels * places;
+        float a[2 * 400], b[2 * 400];
+        sk_model m = {.n_classes = cases[i].classes, .n_outputs = 1};
+        m.outputs[0].kind = SK_OUTPUT_YOLO;
+        for (int at = 0; at < 2 * one; at++) {
+            const int channel = at / places % channels;
+            const float most = channel < 4 ? 500 : channel < 4 + cases[i].scores ? 1 : 20000;
+            a[at] = b[at] = at % places == 0 ? most : most * (float)(at * 7 % 11) / 20;
+        }
+        for (int at = 0; at < 2 * one; at++) {
+            const int channel = at / places % channels;
+            const double most = channel < 4 ? 500 : channel < 4 + cases[i].scores ? 1 : 20000;
+            const sk_tensor got = {SK_DTYPE_F32, sk_shape_of(3, 2, channels, places), a},
+                            want = {SK_DTYPE_F32, sk_shape_of(3, 2, channels, places), b};
+            a[at] += 0.5F;
+            const sk_parity p = sk_parity_compare(&got, &want, 1, &m);
+            if (!(fabs(p.max_difference * most - 0.5) < 0.01))
+                fail_msg("case %zu, channel %d: %g of %g", i, channel, p.max_difference, most);
+            a[at] = b[at];
+        }
+    }
+}
+
+/* Of several outputs and several pictures the one that is farthest from what nothing rounds counts. */
+static void the_farthest_rounding_counts(void **state)
+{
+    (void)state;
+    enum { N = BATCH * CHANNELS * ANCHORS };
+    static float plain[N], rounded[N], got[N];
+    sk_model m = {.n_classes = CLASSES, .n_outputs = 2};
+    m.outputs[1].kind = SK_OUTPUT_YOLO;
+    for (int at = 0; at < N; at++) {
+        fill();
+        for (int i = 0; i < N; i++) {
+            plain[i] = ours[i];
+            rounded[i] = got[i] = ours[i] + (i % 2 ? 0.01F : -0.01F);
+        }
+        got[at] += 100;
+        for (int which = 0; which < 2; which++) {
+            const sk_tensor want = whole(rounded), bare = whole(plain), good = whole(rounded),
+                            bad = whole(got);
+            const sk_tensor wants[2] = {want, want}, bares[2] = {bare, bare},
+                            gots[2] = {which ? good : bad, which ? bad : good};
+            sk_parity p = {.pcc = 1}, first = {.pcc = 1, .rounding = 1e6};
+            sk_parity_compare_rounding(gots, wants, bares, 2, &m, &p);
+            assert_true(p.rounding > 50); /* 100 of 0.01, at most 45 values beside it */
+            sk_parity_compare_rounding(gots, wants, bares, 2, &m, &first);
+            assert_true(first.rounding == 1e6); /* what was farther stays */
+            p = (sk_parity){.pcc = 1};
+            sk_parity_compare_rounding(wants, wants, bares, 2, &m, &p);
+            assert_true(p.rounding > 0.9 && p.rounding < 1.1);
+            p = (sk_parity){.pcc = 1};
+            sk_parity_compare_rounding(gots, wants, bares, which ? 1 : 0, &m, &p);
+            assert_true(p.rounding < 1.1);
+        }
+    }
+    for (int k = 0; k < 3; k++) { /* of another type or shape: infinitely far */
+        sk_tensor tensors[3] = {whole(ours), whole(ours), whole(ours)};
+        sk_parity p = {.pcc = 1};
+        tensors[k].dtype = SK_DTYPE_I32;
+        sk_parity_compare_rounding(&tensors[0], &tensors[1], &tensors[2], 1, &m, &p);
+        assert_true(isinf(p.rounding));
+    }
+}
+
+static void roundings_are_judged(void **state)
+{
+    (void)state;
+    const double most = sk_tolerance_of(SK_PRECISION_I8)->rounding;
+    const sk_parity good = {0.5, 9, most}, bad = {0.25, 9, nextafter(most, 1e9)}, none = {1, 0, (double)NAN};
+    sk_error err = {0};
+    char want[300];
+    assert_ok(sk_parity_judge_rounding(&good, SK_PRECISION_I8, &err), &err);
+    assert_int_equal(sk_parity_judge_rounding(&none, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+    assert_int_equal(sk_parity_judge_rounding(&bad, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+    snprintf(want, sizeof want,
+             "its answers differ from skitter's own: they are %.3g times as far from f32 as those of "
+             "skitter's eight bits (at most %g), correlation 0.250000",
+             most, most);
+    assert_string_equal(err.message, want);
+}
+
 static void other_shapes_and_types_are_no_match(void **state)
 {
     (void)state;
@@ -126,8 +219,9 @@ static void limits_are_inclusive(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_looked_at_apart),
-                                       cmocka_unit_test(other_shapes_and_types_are_no_match),
-                                       cmocka_unit_test(limits_are_inclusive)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_looked_at_apart),           cmocka_unit_test(parts_end_where_classes_do),
+        cmocka_unit_test(the_farthest_rounding_counts),        cmocka_unit_test(roundings_are_judged),
+        cmocka_unit_test(other_shapes_and_types_are_no_match), cmocka_unit_test(limits_are_inclusive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a probe is waited for, what of it is kept for the next start, and what makes that worthless. */
-#include "support/test.h"
+#include "support/fault.h"
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -14,6 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* No power fails here, and waiting for disks is most of what takes time. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
 
 static const char *own_words[8]; /* how this program is started */
 static size_t n_own_words;
@@ -257,6 +264,65 @@ static void edited_files(void **state)
     }
 }
 
+/* Of a runtime without an engine nothing is said but why, whatever stood in the row. */
+static void rows_are_written_anew(void **state)
+{
+    (void)state;
+    int without = 0;
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        sk_probe_row row;
+        if (sk_engine_find(sk_runtime_name((sk_runtime)i)))
+            continue;
+        memset(&row, 'x', sizeof row);
+        sk_probe_one((sk_runtime)i, false, &row);
+        assert_int_equal(row.runtime, i);
+        assert_true(!row.available && !row.cached && row.n_devices == 0 && row.precisions == 0);
+        assert_true(row.reason[0] && !row.library[0] && !row.version[0] && !row.devices[0][0]);
+        without++;
+    }
+    assert_true(without > 0);
+}
+
+/* A row that is no longer good leaves the caller's as it was; one that is replaces all of it. */
+static void read_all_or_nothing(void **state)
+{
+    (void)state;
+    char library[512];
+    sk_probe_row got;
+    write_library(library, "one");
+    const sk_probe_row row = some_row(library);
+    sk_probe_cache_write(&row);
+    memset(&got, 'x', sizeof got);
+    assert_true(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    assert_int_equal(got.runtime, SK_RUNTIME_OPENVINO);
+    assert_string_equal(got.remedy, "");
+    assert_same(&row, &got);
+    write_library(library, "another");
+    memset(&got, 'x', sizeof got);
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    assert_int_equal(got.version[0], 'x');
+}
+
+static sk_status keep_and_read(void *context, sk_error *err)
+{
+    sk_probe_row got;
+    (void)err;
+    sk_probe_cache_write(context);
+    (void)sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got);
+    (void)sk_probe_cache_read(SK_RUNTIME_CUDA, &got);
+    return SK_OK;
+}
+
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    char library[512];
+    write_library(library, "one");
+    sk_probe_row row = some_row(library);
+    test_leaves_nothing(keep_and_read, &row);
+    assert_true(test_every_allocation(keep_and_read, &row) > 5);
+}
+
 int main(int argc, char **argv)
 {
     static const sk_child_role roles[] = {{"probe", serve_probe}};
@@ -278,6 +344,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(good_news_is_kept),
         cmocka_unit_test(what_it_depends_on),
         cmocka_unit_test(edited_files),
+        cmocka_unit_test(rows_are_written_anew),
+        cmocka_unit_test(read_all_or_nothing),
+        cmocka_unit_test(nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

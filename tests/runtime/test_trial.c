@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small convolution that an engine has to get right before it is offered: what it is given, and which wrong answers are
  * found out. */
-#include "support/test.h"
+#include "support/fault.h"
 
 #include "runtime/trial.h"
 
@@ -19,6 +19,8 @@ static sk_status look_and_open(const sk_graph *graph, const sk_session_settings 
                                sk_error *err)
 {
     asked = *settings;
+    sk_session_settings plain = *settings;
+    plain.precision = SK_PRECISION_F32;
     for (size_t i = 0; i < graph->n_values; i++) {
         const sk_value_info *v = &graph->values[i];
         if (v->blob && v->shape.rank == 4) {
@@ -26,7 +28,7 @@ static sk_status look_and_open(const sk_graph *graph, const sk_session_settings 
             memcpy(weights, (const char *)sk_blob_data(v->blob) + v->offset, sizeof weights);
         }
     }
-    return sk_engine_reference.open(graph, settings, out, err);
+    return sk_engine_reference.open(graph, &plain, out, err);
 }
 
 static sk_status look_and_submit(sk_session *session, int32_t slot, const sk_session_input *inputs,
@@ -100,6 +102,46 @@ static void it_is_a_convolution(void **state)
     /* nothing of it is kept, and no file is made for it */
     assert_int_equal(asked.threads, 1);
     assert_int_equal(asked.precision, SK_PRECISION_F32);
+}
+
+static sk_status support_all(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
+{
+    (void)graph, (void)settings, (void)err;
+    return SK_OK;
+}
+
+/* An engine that reads files is asked in f32, for which it needs none; another in what it usually computes in. */
+static void it_is_asked_as_usual(void **state)
+{
+    (void)state;
+    static const sk_engine_form form = {.name = "onnx"};
+    for (int reads = 0; reads < 2; reads++) {
+        sk_error err = {0};
+        sk_engine e = sk_engine_reference;
+        e.open = look_and_open;
+        e.supports = support_all;
+        e.form = reads ? &form : NULL;
+        e.can.usual = SK_PRECISION_F16;
+        e.can.precisions |= 1u << SK_PRECISION_F16 | 1u << SK_PRECISION_F32;
+        assert_ok(sk_runtime_trial(&e, &err), &err);
+        assert_int_equal(asked.precision, reads ? SK_PRECISION_F32 : SK_PRECISION_F16);
+        assert_int_equal(asked.threads, 1);
+        assert_string_equal(asked.cache_dir, "");
+    }
+}
+
+static sk_status try_it(void *context, sk_error *err)
+{
+    (void)context;
+    return try_engine(err);
+}
+
+static void nothing_is_left_of_it(void **state)
+{
+    (void)state;
+    spoil = NULL;
+    test_leaves_nothing(try_it, NULL);
+    assert_true(test_every_allocation(try_it, NULL) > 5);
 }
 
 static int place;
@@ -181,6 +223,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_a_convolution),
+        cmocka_unit_test(it_is_asked_as_usual),
+        cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(every_number_counts),
         cmocka_unit_test(mixed_up_layouts_are_found_out),
     };
