@@ -108,7 +108,8 @@ static void lines(void **state)
     with(other, STEP, 0, "these corrections are of another state of this run");
     snprintf(other, sizeof other, "%.*s\"x\":14}\n", (int)(strstr(head, "\"frames\"") - head), head);
     with(other, STEP, 0, "these corrections are of another state of this run");
-    with("{\"corrections\":1,\"frames\":14}\n", STEP, 0, "these corrections are of another state of this run");
+    with("{\"corrections\":1,\"frames\":14}\n", STEP, 0,
+         "these corrections are of another state of this run");
     with("{\"corrections\":2}\n", STEP, 0, "is not a file of skitter's corrections");
     /* what was cut off is taken away by the next who writes */
     with(head, STEP "{\"do\":\"dele", 1, NULL);
