@@ -58,7 +58,7 @@ static void learn(sk_piece_lessons *m, const sk_open_piece *p, double body)
     const int32_t end = p->kept;
     for (int k = 0; k < SK_BRIDGES - 1; k++) {
         const int32_t gap = 1 << k;
-        if (end < 2 * FIT + gap - 1 || (end % (gap < 8 ? 3 : 5)) != 0)
+        if (end < 2 * FIT + gap - 1 || (end % (k < 3 ? 3 : 5)) != 0)
             continue;
         const int32_t a_from = end - 2 * FIT - gap + 1;
         const sk_piece_end a = fit(p, a_from, FIT, false), b = fit(p, end - FIT, FIT, true);

@@ -106,13 +106,13 @@ static void most_say_which_class(void **state)
     (void)state;
     sk_error err;
     const int n[] = {4, 4};
-    const double scores[] = {0.5, 0.4, 0.9, 0.9, 0.3, 0.2, 0.9, 0.9};
+    const double scores[] = {0.8, 0.4, 0.9, 0.9, 0.3, 0.2, 0.9, 0.9};
     const int32_t classes[] = {2, 5, 7, -1, 5, 5, 7, 3};
     const int32_t track[] = {0, 0, -1, 1, 0, 2, -1, 3};
     int32_t *class_of = NULL;
     sk_seen_store *store = store_of(2, n, scores, classes);
     assert_ok(sk_final_tracks_classes(store, track, 5, &class_of, &err), &err);
-    const int32_t want[] = {5, -1, 5, 3, -1};
+    const int32_t want[] = {2, -1, 5, 3, -1};
     assert_memory_equal(class_of, want, sizeof want);
     sk_free(class_of);
     sk_seen_store_close(&store);

@@ -56,6 +56,15 @@ static void one_a_frame_in_order(void **state)
     }
     sk_tracklet_free(&t);
     assert_true(!t.items && !t.count);
+    static const int two[][2] = {{5, 2}, {2, 5}}; /* the first two alone are in no order */
+    for (int k = 0; k < 2; k++) {
+        sk_seen_index index;
+        t = of_frames(two[k], 2);
+        assert_ok(sk_seen_index_make(&t, SK_SEEN_FIRST, &index, &err), &err);
+        assert_true(index.count == 2 && index.items[0]->frame == 2 && index.items[1]->frame == 5);
+        sk_seen_index_free(&index);
+        sk_tracklet_free(&t);
+    }
 }
 
 static void the_mean_of_two(void **state)
