@@ -107,6 +107,63 @@ static void texts_without_a_place_for_it_stay(void **state)
     }
 }
 
+/* What a process of the same number left while it made a key hinders nobody, and a link there leads nowhere. */
+static void halves_of_keys_are_replaced(void **state)
+{
+    (void)state;
+    for (int link = 0; link < 2; link++) {
+        char text[sizeof blank], half[800], victim[600];
+        put_key(0, 32, 0600);
+        assert_int_equal(unlink(key_path), 0);
+        snprintf(half, sizeof half, "%s.%ld", key_path, (long)getpid());
+        path_in(victim, sizeof victim, "victim");
+        put(victim, "precious");
+        if (link)
+            assert_int_equal(symlink(victim, half), 0);
+        else
+            put(half, "half");
+        memcpy(text, blank, sizeof text);
+        sk_artifact_seal(text, sizeof text - 1);
+        assert_string_not_equal(text, blank);
+        assert_true(sk_artifact_is_sealed(text, sizeof text - 1));
+        assert_false(sk_file_exists(half));
+        assert_int_equal(sk_file_size(victim), 8);
+    }
+}
+
+/* Whoever writes a check down holds the place's lock, or takes it; where another has it, the check is made again next time. */
+static void checks_are_written_under_the_lock(void **state)
+{
+    (void)state;
+    sk_artifact_wish w = wish_for(model);
+    sk_error err = {0};
+    char lock_path[SK_ARTIFACT_PATH];
+    assert_int_equal(obtain(&w, artifact), 1);
+    assert_ok(sk_artifact_lock_place(artifact, lock_path, &err), &err);
+    for (int locked = 1; locked >= 0; locked--) {
+        script s = {0};
+        const sk_artifact_maker maker = {&s, fake_make, fake_fits, fake_check, fake_tell};
+        sk_artifact out = {0};
+        sk_artifact_request r = {.wish = &w, .maker = &maker, .out = &out};
+        sk_artifact_verdict what;
+        sk_artifact_finding f;
+        sk_artifact_record now;
+        sk_lock *held = NULL;
+        w.library = locked ? "2.0" : "3.0";
+        assert_ok(sk_lock_open(lock_path, 0, &held, NULL, &err), &err);
+        assert_ok(sk_artifact_look(&r, artifact, artifact, locked, &what, &f, &err), &err);
+        assert_int_equal(what, SK_ARTIFACT_USE);
+        assert_int_equal(s.checks, 1);
+        assert_string_equal(out.check.library, w.library);
+        assert_ok(sk_artifact_record_read(artifact, &now, &err), &err);
+        assert_int_equal(now.n_checks, 2);
+        assert_string_equal(now.checks[1].library, "2.0");
+        sk_artifact_release(&out);
+        sk_lock_remove(&held);
+    }
+    assert_tidy();
+}
+
 /* Without memory for a key a text stays without a seal; it has none that nobody could check. */
 static void without_memory_there_is_no_seal(void **state)
 {
@@ -220,6 +277,8 @@ int main(void)
         cmocka_unit_test_setup(a_seal_is_an_hmac, set_up),
         cmocka_unit_test_setup(keys_of_others_are_no_keys, set_up),
         cmocka_unit_test_setup(texts_without_a_place_for_it_stay, set_up),
+        cmocka_unit_test_setup(halves_of_keys_are_replaced, set_up),
+        cmocka_unit_test_setup(checks_are_written_under_the_lock, set_up),
         cmocka_unit_test_setup(without_memory_there_is_no_seal, set_up),
         cmocka_unit_test_setup(only_so_many_checks_are_kept, set_up),
         cmocka_unit_test_setup(others_words_are_not_sealed, set_up),

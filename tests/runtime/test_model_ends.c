@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "formats/onnx.h"
 #include "models/onnx_export.h"
-#include "runtime/model_artifact.h"
+#include "runtime/model_artifact_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,6 +249,72 @@ static void files_of_another_model(void **state)
     sk_model_close(&model);
 }
 
+static sk_status wait_and_spoil(sk_session *session, int32_t slot, void **outputs, sk_error *err)
+{
+    SK_TRY(sk_engine_reference.wait(session, slot, outputs, err));
+    for (int i = 0; i < 40; i++)
+        ((float *)outputs[0])[i] += 4000;
+    return SK_OK;
+}
+
+/* A file is asked what it says of itself and what its ends are, then what it computes. It is called refused where it was made for
+ * this; of somebody else's it is told why it is not used. */
+static void jobs_by_hand(void **state)
+{
+    (void)state;
+    static sk_model_artifact out;
+    char artifact[600], want[800], *bytes = NULL;
+    size_t length = 0;
+    sk_error err = {0};
+    sk_model *model = open_yolo("by_hand.pt", artifact), other = *model;
+    sk_engine engine = reader();
+    sk_artifact_check check = {0};
+    sk_artifact_job job = {.model = model,
+                           .engine = &engine,
+                           .settings = sk_session_defaults(),
+                           .batch = 1,
+                           .height = HEIGHT,
+                           .width = WIDTH,
+                           .out = &out};
+    job.settings.precision = SK_PRECISION_F32;
+    export_changed(model, artifact, of_another_width);
+    assert_ok(sk_file_read(artifact, 1 << 24, &bytes, &length, &err), &err);
+    assert_int_equal(sk_artifact_job_fits(&job, artifact, bytes, length, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "has the shape"));
+    sk_free(bytes);
+    export_changed(model, artifact, as_it_is);
+    assert_ok(sk_file_read(artifact, 1 << 24, &bytes, &length, &err), &err);
+    other.n_keypoints++;
+    job.model = &other;
+    assert_int_equal(sk_artifact_job_fits(&job, artifact, bytes, length, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "keypoints, the model"));
+    job.model = model;
+    out = (sk_model_artifact){0};
+    assert_ok(sk_artifact_job_fits(&job, artifact, bytes, length, &err), &err);
+    assert_string_equal(out.ends.input_names[0], "images");
+    for (int unknown = 0; unknown < 2; unknown++) {
+        err = (sk_error){0};
+        assert_ok(sk_artifact_job_check(&job, artifact, bytes, length, unknown, &check, &err), &err);
+        assert_string_equal(err.message, "");
+        assert_true(check.pcc > 0.9999 && check.max_difference < 1e-3);
+    }
+    engine.wait = wait_and_spoil;
+    assert_int_equal(sk_artifact_job_check(&job, artifact, bytes, length, true, &check, &err),
+                     SK_ERR_MISMATCH);
+    snprintf(want, sizeof want, "it does not compute what %s computes (", model->path);
+    assert_true(strncmp(err.message, want, strlen(want)) == 0);
+    assert_true(check.max_difference > 1);
+    assert_int_equal(sk_artifact_job_check(&job, artifact, bytes, length, false, &check, &err),
+                     SK_ERR_MISMATCH);
+    snprintf(want, sizeof want, "%s made for reader is refused: its answers differ", artifact);
+    assert_true(strncmp(err.message, want, strlen(want)) == 0);
+    assert_int_equal(sk_artifact_job_check(&job, "", bytes, length, false, &check, &err), SK_ERR_MISMATCH);
+    snprintf(want, sizeof want, "what was made for reader is refused: its answers differ");
+    assert_true(strncmp(err.message, want, strlen(want)) == 0);
+    sk_free(bytes);
+    sk_model_close(&model);
+}
+
 static char infos[2048], warnings[4096];
 
 static void hear(void *cookie, sk_log_level level, const char *message)
@@ -305,6 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_picture_is_known),
         cmocka_unit_test(files_of_another_model),
+        cmocka_unit_test(jobs_by_hand),
         cmocka_unit_test(what_is_told),
         cmocka_unit_test(sources_with_ends_like_the_graphs),
     };

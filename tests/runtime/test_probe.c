@@ -124,6 +124,13 @@ static const sk_engine *find(const char *name)
     static sk_engine engine;
     engine = sk_engine_reference;
     if (getenv("TEST_PROBE_MEET")) {
+        char log[600];
+        snprintf(log, sizeof log, "%s/asked-%s", getenv("TEST_PROBE_MEET"), name);
+        FILE *file = fopen(log, "a");
+        if (file) {
+            fputc('x', file);
+            fclose(file);
+        }
         own_name = name;
         engine.probe = strcmp(name, "openvino") == 0 || strcmp(name, "onnx_cpu") == 0 ? meet : lack;
         return &engine;
@@ -280,6 +287,10 @@ static void test_all_at_once(void **state)
         assert_int_equal(rows[i].runtime, i);
         if (rows[i].available != (i == SK_RUNTIME_OPENVINO || i == SK_RUNTIME_ONNX_CPU))
             fail_msg("%s: %s", sk_runtime_name((sk_runtime)i), rows[i].reason);
+        char log[600]; /* each engine was asked once */
+        snprintf(log, sizeof log, "%s/asked-%s", test_folder(), sk_runtime_name((sk_runtime)i));
+        if (sk_engine_find(sk_runtime_name((sk_runtime)i)))
+            assert_int_equal(sk_file_size(log), 1);
     }
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
