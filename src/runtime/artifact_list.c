@@ -56,7 +56,7 @@ static void judge_source(list *l, sk_artifact_row *row)
     const char *model = row->record.model;
     if (row->state == SK_ARTIFACT_USER || row->state == SK_ARTIFACT_DAMAGED)
         return;
-    if (!model[0] || !sk_file_exists(model)) {
+    if (!sk_file_exists(model)) {
         row->orphan = true;
         snprintf(row->why, sizeof row->why, "its model %.300s is gone", model);
     } else if (l->hash && l->hash(model, hash, &problem) != SK_OK) {

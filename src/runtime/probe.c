@@ -115,7 +115,7 @@ static void take_silence(sk_child_heard how, int code, int64_t limit_ms, sk_prob
                  strsignal(WTERMSIG(code)));
     else
         snprintf(row->reason, sizeof row->reason, "the probe's process left without an answer, exit code %d",
-                 WIFEXITED(code) ? WEXITSTATUS(code) : -1);
+                 WEXITSTATUS(code));
     snprintf(row->remedy, sizeof row->remedy, "reinstall or update the runtime's library or driver");
 }
 

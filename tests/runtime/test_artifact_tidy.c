@@ -188,6 +188,31 @@ static void notices_are_cut_at_their_end(void **state)
     assert_string_equal(out.notice, "one 1; two; three");
 }
 
+/* What was said before does not stay where nothing is the matter. */
+static void reasons_are_said_anew(void **state)
+{
+    (void)state;
+    sk_artifact_record record;
+    sk_artifact_state found;
+    sk_error err = {0};
+    assert_ok(find_again(model, &err), &err);
+    const sk_artifact_wish w = wish_for(model);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        char why[SK_ARTIFACT_WHY] = "before";
+        assert_ok(sk_artifact_inspect(artifact, wanted ? &w.key : NULL, &record, &found, why, NULL, &err),
+                  &err);
+        assert_int_equal(found, SK_ARTIFACT_FRESH);
+        assert_string_equal(why, "");
+        assert_ok(sk_artifact_inspect(test_missing("no.onnx"), &w.key, &record, &found, why, NULL, &err),
+                  &err);
+        assert_int_equal(found, SK_ARTIFACT_ABSENT);
+        assert_string_equal(why, "there is none yet");
+        assert_ok(sk_artifact_inspect(folder, &w.key, &record, &found, why, NULL, &err), &err);
+        assert_int_equal(found, SK_ARTIFACT_USER);
+        assert_string_equal(why, "it is not a file");
+    }
+}
+
 /* Nobody needs to listen. */
 static void without_a_listener(void **state)
 {
@@ -241,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup(nothing_stays, set_up),
         cmocka_unit_test_setup(nothing_stays_without_memory, set_up),
         cmocka_unit_test_setup(notices_are_cut_at_their_end, set_up),
+        cmocka_unit_test_setup(reasons_are_said_anew, set_up),
         cmocka_unit_test_setup(without_a_listener, set_up),
         cmocka_unit_test_setup(the_longest_places, set_up),
     };

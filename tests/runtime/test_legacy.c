@@ -245,13 +245,40 @@ static void test_export_comes_back(void **state)
     assert_int_equal(sk_runtime_export_text(SK_RUNTIME_CPU, path, &json, &err), SK_ERR_FORMAT);
 }
 
+/* Configurations may be of 16 MiB, to the byte; what is larger is none. */
+static void test_the_largest(void **state)
+{
+    (void)state;
+    enum { MOST = 16 << 20 };
+    static const char begin[] = "{\"compute_runtime\": \"rocm\"";
+    char path[600], *text = sk_malloc(MOST + 1), *out = NULL;
+    assert_non_null(text);
+    memset(text, ' ', MOST + 1);
+    memcpy(text, begin, strlen(begin));
+    text[MOST - 1] = '}';
+    snprintf(path, sizeof path, "%s/largest.json", test_folder());
+    for (int more = 0; more < 2; more++) {
+        sk_error err = {0};
+        sk_runtime_import in;
+        assert_ok(sk_file_replace(path, text, (size_t)(MOST + more), &err), &err);
+        const sk_status status = sk_runtime_import_file(path, &plain, &in, &err);
+        assert_int_equal(status == SK_OK, !more);
+        assert_int_equal(sk_runtime_export_text(SK_RUNTIME_CPU, path, &out, &err), status);
+        assert_int_equal(out != NULL, !more);
+        if (!more)
+            assert_int_equal(in.runtime, SK_RUNTIME_ROCM);
+        sk_free(out);
+    }
+    sk_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_old_keys),          cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_derived),           cmocka_unit_test(test_import_own_files),
         cmocka_unit_test(test_import_refuses),    cmocka_unit_test(test_import_real_files),
-        cmocka_unit_test(test_export_comes_back),
+        cmocka_unit_test(test_export_comes_back), cmocka_unit_test(test_the_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,6 +172,16 @@ static void of_an_output_of_another_length(sk_onnx_value *in, sk_onnx_value *out
     out->shape.dim[2]++;
 }
 
+static char infos[2048], warnings[4096];
+
+static void hear(void *cookie, sk_log_level level, const char *message)
+{
+    (void)cookie;
+    char *to = level == SK_LOG_WARN ? warnings : infos;
+    const size_t room = level == SK_LOG_WARN ? sizeof warnings : sizeof infos, used = strlen(to);
+    snprintf(to + used, room - used, "%s\n", message);
+}
+
 /* An ONNX model of a person's runs as it is where its ends are those of the graph that is read from it. */
 static void sources_with_ends_like_the_graphs(void **state)
 {
@@ -194,7 +204,14 @@ static void sources_with_ends_like_the_graphs(void **state)
         const sk_engine e = reader();
         sk_session_settings settings = sk_session_defaults();
         sk_model_artifact *a = NULL;
+        sk_log_listener *listener = NULL;
+        char told[700];
+        infos[0] = '\0';
+        assert_ok(sk_log_listen(SK_LOG_INFO, hear, NULL, &listener, &err), &err);
         assert_ok(sk_model_artifact_open(onnx, &e, 1, HEIGHT, WIDTH, &settings, NULL, &a, &err), &err);
+        sk_log_unlisten(&listener);
+        snprintf(told, sizeof told, "%s: run through skitter's graph: ", whole);
+        assert_int_equal(strstr(infos, told) != NULL, !cases[i].used);
         if ((a != NULL) != cases[i].used)
             fail_msg("case %zu", i);
         if (a) {
@@ -298,6 +315,16 @@ static void jobs_by_hand(void **state)
         assert_string_equal(err.message, "");
         assert_true(check.pcc > 0.9999 && check.max_difference < 1e-3);
     }
+    other = *model; /* opening a network on bytes is all that can be done with it */
+    other.input.dtype = SK_DTYPE_U8;
+    job.model = &other;
+    check = (sk_artifact_check){0};
+    assert_ok(sk_artifact_job_check(&job, artifact, bytes, length, false, &check, &err), &err);
+    assert_true(check.pcc == 1 && check.max_difference == 0);
+    assert_int_equal(sk_artifact_job_check(&job, artifact, bytes, length, true, &check, &err),
+                     SK_ERR_MISMATCH);
+    assert_string_equal(err.message, "a network on bytes cannot be compared with its model");
+    job.model = model;
     engine.wait = wait_and_spoil;
     assert_int_equal(sk_artifact_job_check(&job, artifact, bytes, length, true, &check, &err),
                      SK_ERR_MISMATCH);
@@ -313,16 +340,6 @@ static void jobs_by_hand(void **state)
     assert_true(strncmp(err.message, want, strlen(want)) == 0);
     sk_free(bytes);
     sk_model_close(&model);
-}
-
-static char infos[2048], warnings[4096];
-
-static void hear(void *cookie, sk_log_level level, const char *message)
-{
-    (void)cookie;
-    char *to = level == SK_LOG_WARN ? warnings : infos;
-    const size_t room = level == SK_LOG_WARN ? sizeof warnings : sizeof infos, used = strlen(to);
-    snprintf(to + used, room - used, "%s\n", message);
 }
 
 /* What was made and how near it comes is told once; what a person should know of a file is a warning. */
