@@ -119,26 +119,18 @@ static sk_status look_around(void *context, sk_error *err)
     return SK_OK;
 }
 
-static const struct {
-    const char *name;
-    test_fault_fn run;
-} ways[] = {{"make anew", make_anew},           {"find again", find_again},
-            {"back and forth", back_and_forth}, {"keep in cache", keep_in_cache},
-            {"look around", look_around},       {"list all", list_all},
-            {"export it", export_it},           {"use a person's", use_a_persons}};
-#define WAYS (sizeof ways / sizeof *ways)
-
 static void nothing_stays(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < WAYS; i++) {
+    static const test_fault_fn ways[] = {make_anew, export_it,
+                                         look_around}; /* which ask the C library for paths */
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         set_up(NULL);
         sk_error err = {0};
         assert_ok(find_again(model, &err), &err);
         const int before = open_files();
-        test_leaves_nothing(ways[i].run, model);
-        if (open_files() != before)
-            fail_msg("%s: %d files more are open", ways[i].name, open_files() - before);
+        test_leaves_nothing(ways[i], model);
+        assert_int_equal(open_files(), before);
         assert_tidy();
     }
 }
@@ -146,7 +138,13 @@ static void nothing_stays(void **state)
 static void nothing_stays_without_memory(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < WAYS; i++) {
+    static const struct {
+        const char *name;
+        test_fault_fn run;
+    } ways[] = {{"make anew", make_anew},  {"find again", find_again}, {"back and forth", back_and_forth},
+                {"list all", list_all},    {"export it", export_it},   {"keep in cache", keep_in_cache},
+                {"use one", use_a_persons}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         set_up(NULL);
         sk_error err = {0};
         assert_ok(find_again(model, &err), &err);
