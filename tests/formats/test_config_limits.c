@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/config.h"
+#include "formats/python_literal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,12 +153,83 @@ static void paths(void **state)
             fail_msg("'%s'", cases[i].path);
 }
 
+/* Keys that are no texts have names; of repeated ones the first has the place, the last the value. */
+static void names_of_keys(void **state)
+{
+    (void)state;
+    assert_ok(read_text(sk_python_literal_open,
+                        "{0: 10, -7: 11, 2.5: 12, True: 13, None: 14, False: 15, 'k': 16, "
+                        "(1, 2): 17, (1, 2): 18, -9223372036854775808: 19}"),
+              &err);
+    static const char *const names[] = {"0",     "-7", "2.5", "true", "null",
+                                        "false", "k",  "",    "",     "-9223372036854775808"};
+    const sk_config_value *root = sk_config_root(config);
+    assert_int_equal(sk_config_count(root), 10);
+    for (int i = 0; i < 10; i++) {
+        assert_string_equal(root->u.pairs[i].name, names[i]);
+        assert_int_equal(root->u.pairs[i].value->u.integer, 10 + i);
+        assert_null(root->u.pairs[i].again);
+    }
+    assert_ok(
+        read_text(sk_python_literal_open, "{'a': 1, 'b': 2, 'a': 3, 'c': 4, 'b': 5, 'a': 6, 7: 8, '7': 9}"),
+        &err);
+    root = sk_config_root(config);
+    static const char *const left[] = {"a", "b", "c", "7"};
+    static const int values[] = {6, 5, 4, 9};
+    assert_int_equal(sk_config_count(root), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(root->u.pairs[i].name, left[i]);
+        assert_int_equal(root->u.pairs[i].value->u.integer, values[i]);
+        assert_int_equal(root->u.pairs[i].again != NULL, i != 2);
+    }
+}
+
+/* Whole reals up to 2^53 are integers; a text with a zero in it is no text. */
+static void numbers_and_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t wanted; /* -5: none */
+    } cases[] = {{"9007199254740991.0", 9007199254740991},
+                 {"-9007199254740991.0", -9007199254740991},
+                 {"9007199254740992.0", -5},
+                 {"-9007199254740992.0", -5},
+                 {"0.5", -5},
+                 {"-3.0", -3},
+                 {"1e3", 1000},
+                 {"9223372036854775807", INT64_MAX},
+                 {"-9223372036854775808", INT64_MIN},
+                 {"9223372036854775808", -5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[60];
+        snprintf(text, sizeof text, "{'a': %s}", cases[i].text);
+        assert_ok(read_text(sk_python_literal_open, text), &err);
+        assert_true(sk_config_int_or(sk_config_root(config), "a", -5) == cases[i].wanted);
+    }
+    assert_ok(read_text(sk_config_open_yaml, "{\"a\": \"x\\0y\", \"b\": \"xy\"}"), &err);
+    assert_string_equal(sk_config_text_or(sk_config_root(config), "a", "-"), "-");
+    assert_int_equal(sk_config_get(sk_config_root(config), "a")->length, 3);
+    assert_string_equal(sk_config_text_or(sk_config_root(config), "b", "-"), "xy");
+    assert_null(sk_config_root(NULL));
+    sk_config *none = NULL; /* how much is read: told before it is */
+    assert_int_equal(sk_config_open_json("{}", SK_CONFIG_MAX_BYTES + 1, "in", &none, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "in: 67108865 bytes of configuration; at most 67108864 are read"));
+    assert_int_equal(sk_config_open_yaml("{}", SK_CONFIG_MAX_BYTES + 1, "in", &none, &err), SK_ERR_LIMIT);
+    assert_int_equal(sk_python_literal_open("{}", SK_CONFIG_MAX_BYTES + 1, "in", &none, &err), SK_ERR_LIMIT);
+    assert_null(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_deep),       cmocka_unit_test(names_that_expand),
-        cmocka_unit_test(how_many_names), cmocka_unit_test(documents),
+        cmocka_unit_test(how_deep),
+        cmocka_unit_test(names_that_expand),
+        cmocka_unit_test(how_many_names),
+        cmocka_unit_test(documents),
         cmocka_unit_test(paths),
+        cmocka_unit_test(names_of_keys),
+        cmocka_unit_test(numbers_and_texts),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_config_close(&config);

@@ -81,11 +81,73 @@ static void what_is_none_is_refused(void **state)
     }
 }
 
+/* What is refused is refused where it stands, and why. */
+static void where_and_why(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "at byte 0: an object was expected here"},
+        {"  x", "at byte 2: an object was expected here"},
+        {"[", "at byte 1: the file is cut short"},
+        {" [1", "at byte 3: the file is cut short"},
+        {"[1 2]", "at byte 3: a comma was expected here"},
+        {"[1, ]", "at byte 4: a value was expected here"},
+        {"[1,", "at byte 3: a value was expected here"},
+        {"[,1]", "at byte 1: a value was expected here"},
+        {"[[1, 2]", "at byte 7: the file is cut short"},
+        {"[[1, {2]", "at byte 8: the file is cut short"},
+        {"[\"a]", "at byte 4: a text without an end"},
+        {"[\"a\\", "at byte 4: a text without an end"},
+        {"[\"a\\\"", "at byte 5: a text without an end"},
+        {"[1:2]", "at byte 2: a comma was expected here"},
+        {"[] x", "at byte 3: something follows the end"},
+        {"[]]", "at byte 2: something follows the end"},
+        {"{", "at byte 1: the file is cut short"},
+        {"{a", "at byte 1: a key was expected here"},
+        {"{ \"a", "at byte 4: a key was expected here"},
+        {"{\"a\"", "at byte 4: a colon was expected here"},
+        {"{\"a\" 1", "at byte 5: a colon was expected here"},
+        {"{\"a\": ", "at byte 6: a value was expected here"},
+        {"{\"a\":1,", "at byte 7: a key was expected here"},
+        {"{\"a\":1 \"b\"", "at byte 7: a comma was expected here"},
+        {"{\"a\":1", "at byte 6: the file is cut short"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        assert_int_equal(walk(cases[i].text, &err), SK_ERR_FORMAT);
+        if (!strstr(err.message, cases[i].why) || !strstr(err.message, "x.json: not valid JSON "))
+            fail_msg("%s: '%s' is not in: %s", cases[i].text, cases[i].why, err.message);
+    }
+    sk_error err = {0};
+    sk_json_scan scan = sk_json_scan_over("x", 1, "x.json");
+    assert_int_equal(sk_json_scan_enter(&scan, '[', &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "a list was expected here"));
+}
+
+/* Cut anywhere it is refused, and what lies behind the end is never looked at. */
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[1, [2, {\"a\": \"\\\"]\"}], true, \"x\\\\\"]",
+                                        "{\"a\": 1, \"b\": [2, \"}\"], \"c\\\"\": {\"d\": null}}"};
+    for (int i = 0; i < 2; i++)
+        for (size_t n = 0; n <= strlen(texts[i]); n++) {
+            char part[80] = "";
+            sk_error err = {0};
+            memcpy(part, texts[i], n);
+            assert_int_equal(walk(part, &err), n == strlen(texts[i]) ? SK_OK : SK_ERR_FORMAT);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_handed_out),
         cmocka_unit_test(what_is_none_is_refused),
+        cmocka_unit_test(where_and_why),
+        cmocka_unit_test(cut_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
