@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "formats/bag_file.h"
 #include "formats/db3.h"
+#include "formats/rosbag.h"
 #include "formats/sqlite.h"
 
 #include <limits.h>
@@ -166,12 +167,55 @@ static void topics_and_their_rows(void **state)
     unlink(path);
 }
 
+/* 64 topics, each of its own number, and no more. */
+static void how_many_topics(void **state)
+{
+    (void)state;
+    for (int kind = SK_BAG_MCAP; kind <= SK_BAG_DB3; kind++) {
+        sk_bag_writer *w = NULL;
+        sk_bag *bag = NULL;
+        size_t number = 0, most = 0;
+        char topic[16];
+        const sk_msg_type *type = sk_msg_type_find("std_msgs/msg/String");
+        assert_ok(sk_bag_writer_open(name_it(kind == SK_BAG_DB3 ? "topics.db3" : "topics.mcap"),
+                                     (sk_bag_kind)kind, &w, &err),
+                  &err);
+        for (sk_status status = SK_OK; status == SK_OK && most < 1000; most += status == SK_OK) {
+            snprintf(topic, sizeof topic, "/t%03zu", most);
+            status = sk_bag_writer_topic(w, topic, type, &number, &err);
+            if (status == SK_OK) {
+                assert_int_equal(number, most);
+                assert_ok(sk_bag_writer_write(w, number, (int64_t)most, topic, 5, &err), &err);
+            } else {
+                assert_int_equal(status, SK_ERR_LIMIT);
+            }
+        }
+        char words[40];
+        snprintf(words, sizeof words, "more than %zu topics", most);
+        assert_int_equal(most, 64);
+        assert_non_null(strstr(err.message, words));
+        assert_ok(sk_bag_writer_finish(&w, &err), &err);
+        assert_ok(sk_bag_open(path, &bag, &err), &err);
+        assert_int_equal(sk_bag_topics(bag), most);
+        for (size_t i = 0; i < most; i++) {
+            sk_bag_message message;
+            assert_ok(sk_bag_choose(bag, i, &err), &err);
+            assert_int_equal(sk_bag_messages(bag), 1);
+            assert_ok(sk_bag_read(bag, 0, &message, &err), &err);
+            assert_int_equal(message.log_ns, i);
+            assert_memory_equal(message.bytes, sk_bag_topic_at(bag, i)->name, 5);
+        }
+        sk_bag_close(&bag);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_in_batches),
         cmocka_unit_test(tables_that_are_missing),
         cmocka_unit_test(topics_and_their_rows),
+        cmocka_unit_test(how_many_topics),
     };
     if (sk_sqlite_load(&err) != SK_OK) {
         puts(err.message);
