@@ -158,7 +158,7 @@ static void fields_at_the_end(void **state)
             if (wrong <= 0)
                 assert_true(sk_zip_at(zip, 0)->size == 0xffffffff && sk_zip_at(zip, 0)->header == 0xffffffff);
         }
-    make(NULL, 0, (const uint32_t[]){3, 3, 0}); /* of others nobody looks at the fields */
+    make((const uint8_t *)"", 0, (const uint32_t[]){3, 3, 0}); /* of others nobody looks at the fields */
     assert_true(believed());
     uint8_t broken[] = {1, 0, 200, 0};
     make(broken, 4, (const uint32_t[]){3, 3, 0});
