@@ -149,11 +149,10 @@ static sk_status begin_showing(showing *s, sk_error *err)
         sk_uri_is_once(c->settings->source))
         return SK_OK;
     s->n = list_wanted(s->report, &media, s->list);
-    media.n_ranges = 0;
-    for (int32_t i = 0; i < s->n; i++)
-        if (i == 0 || s->list[i].frame != s->list[i - 1].frame)
-            s->ranges[media.n_ranges++] = (sk_frame_range){s->list[i].frame, s->list[i].frame + 1, 1};
+    for (int32_t i = 0; i < s->n; i++) /* a frame that is in two of them comes once */
+        s->ranges[i] = (sk_frame_range){s->list[i].frame, s->list[i].frame + 1, 1};
     media.ranges = s->ranges;
+    media.n_ranges = s->n;
     media.first = s->list[0].frame;
     media.last = s->list[s->n - 1].frame + 1;
     media.step = 1;

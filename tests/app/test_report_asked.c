@@ -349,6 +349,10 @@ static void rounds_of_a_file(void **state)
     assert_false(shows(told("out", 30, SK_OK), "picture 0 3=3"));
     settings.media.last = -1, settings.media.first = 1;
     assert_false(shows(told("out", 30, SK_OK), "picture 0 3=3"));
+    begin("in/07.png"); /* one picture is all there is */
+    settings.media.loop = 3;
+    suspect((const sk_suspect[]){{.frame = 2}}, 1);
+    assert_string_equal(told("out", 2, SK_OK), "end; ground -1 0=7; picture 0 0=7; " WRITE);
 #ifdef SKITTER_HAVE_FFMPEG
     put_film("film.y4m", 10);
     begin("film.y4m");
