@@ -129,7 +129,7 @@ static void speeds_without_times(void **state)
     (void)state;
     static const struct {
         double rate, step, speed;
-    } rows[] = {{10, 0, 50}, {0, 0, 125}, {10, 0.5, 10}, {10, -1, 50}};
+    } rows[] = {{10, 0, 50}, {0, 0, 125}, {10, 0.5, 10}, {10, -1, 50}, {1, 0, 5}, {0.5, 0, 2.5}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         sk_text lines = {.limit = 1 << 20};
         sk_run_point points[4];
@@ -145,6 +145,9 @@ static void speeds_without_times(void **state)
         assert_ok(sk_run_view_series(v, &whole, points, &n, &err), &err);
         assert_true(n == 3 && isnan(points[0].speed) && fabs(points[1].speed - rows[i].speed) < 1e-3 &&
                     fabs(points[2].speed - rows[i].speed) < 1e-3);
+        const sk_run_series begun = {.track = 3, .other = -1, .from = 0, .to = 0, .most = 4};
+        assert_ok(sk_run_view_series(v, &begun, points, &n, &err), &err);
+        assert_true(n == 1 && points[0].frame == 0); /* to the first one, not to the end */
         /* 6 radians are 343.8 degrees, 16.2 before a whole turn */
         const sk_run_plot plot = {.kind = "heading", .points = 1, .from = 2, .to = 2};
         const char *told = ask(v, PLOT, &plot);
@@ -256,6 +259,11 @@ static void a_second_look(void **state)
     assert_int_equal(tracks_counted(v), -1);
     assert_ok(sk_run_view_movement(v, &m, &suspects, &err), &err);
     assert_true(m->n_tracks == 2 && m->tracks[0].track == 0 && m->tracks[1].track == 4);
+    bool has = true;
+    assert_ok(sk_run_view_has(v, 4, 0, 0, &has, &err), &err);
+    assert_false(has);
+    assert_ok(sk_run_view_has(v, 4, 0, 1, &has, &err), &err);
+    assert_true(has);
     sk_result_frame frame;
     assert_ok(sk_run_view_frame(v, 0, &frame, &err), &err);
     assert_true(frame.instances->count == 1 && frame.instances->items[0].track_id == 0 &&
