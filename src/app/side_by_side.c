@@ -15,7 +15,7 @@ typedef struct copied {
     sk_result_frame frame;
     sk_instances instances;
     sk_sighting *sightings;
-    char *text; /* source, then problem */
+    char *text; /* source, frame_id, problem */
     size_t items_capacity, points_capacity, sightings_capacity, text_capacity;
 } copied;
 
@@ -73,18 +73,33 @@ static sk_status copy_shapes(copied *c, const sk_result_frame *f, sk_error *err)
     return SK_OK;
 }
 
+static size_t text_bytes(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+/* Null stays null. */
+static const char *put_text(char **at, const char *text)
+{
+    char *put = *at;
+    if (!text)
+        return NULL;
+    memcpy(put, text, text_bytes(text));
+    *at += text_bytes(text);
+    return put;
+}
+
 static sk_status copy_frame(copied *c, int64_t entry, const sk_result_frame *f, sk_error *err)
 {
-    const size_t source = strlen(f->source) + 1, problem = f->problem ? strlen(f->problem) + 1 : 0;
+    const size_t bytes = text_bytes(f->source) + text_bytes(f->frame_id) + text_bytes(f->problem);
     SK_TRY(copy_shapes(c, f, err));
-    SK_TRY(sk_array_reserve((void **)&c->text, &c->text_capacity, source + problem, 1, SIZE_MAX / 2, err));
-    memcpy(c->text, f->source, source);
-    if (problem)
-        memcpy(c->text + source, f->problem, problem);
+    SK_TRY(sk_array_reserve((void **)&c->text, &c->text_capacity, bytes, 1, SIZE_MAX / 2, err));
+    char *at = c->text;
     c->entry = entry;
     c->frame = *f;
-    c->frame.source = c->text;
-    c->frame.problem = f->problem ? c->text + source : NULL;
+    c->frame.source = put_text(&at, f->source);
+    c->frame.frame_id = put_text(&at, f->frame_id);
+    c->frame.problem = put_text(&at, f->problem);
     c->frame.instances = &c->instances;
     c->frame.sightings = f->sightings ? c->sightings : NULL;
     c->frame.looks = NULL; /* no file tells it */
