@@ -2,6 +2,7 @@
 #include "app/bench.h"
 
 #include "app/bench_frames.h"
+#include "app/bench_talk.h"
 #include "app/network.h"
 #include "app/runtimes.h"
 #include "base/child.h"
@@ -16,8 +17,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define RUNS_A_ROUND 4
-#define MAX_LAYERS   1024
+#define MAX_LAYERS 1024
 
 void sk_bench_defaults(sk_bench_settings *settings)
 {
@@ -25,34 +25,7 @@ void sk_bench_defaults(sk_bench_settings *settings)
         (sk_bench_settings){.batch = 1, .iterations = 60, .warmup = 3, .winograd = true, .frames = true};
 }
 
-/* --- talk between the parent and a runtime's process: records of fixed size --- */
-
-enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3, ORDER_FRAMES = 4 };
-
-typedef struct opened_report {
-    int32_t ok;
-    sk_status status;
-    char problem[512];
-    double open_ms, flops, weights_mb, activations_mb;
-    char detail[256];
-    int32_t threads;
-    char runtime[32], precision[8], device[160];
-} opened_report;
-
-typedef struct round_report {
-    int32_t ok;
-    char problem[512];
-    double ms[RUNS_A_ROUND];
-    double cpu_ms; /* least of the round */
-    double rss_mb;
-} round_report;
-
-/* The settings as they go over the socket: with the texts they point to. */
-typedef struct bench_wish {
-    sk_bench_settings settings; /* its pointers mean nothing */
-    char model[4096], runtime[64], provider[64], openvino_device[64];
-    char engine_options[SK_OPTIONS_TEXT];
-} bench_wish;
+/* --- talk between the parent and a runtime's process --- */
 
 static sk_status put_text(const char *text, char *to, size_t capacity, sk_error *err)
 {

@@ -4,41 +4,13 @@
 
 #include "support/test.h"
 
-#include "app/bench.h"
+#include "app/bench_talk.h"
 #include "base/child.h"
-#include "engines/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* The benchmark's processes, played: each answers as its actor says; where `serving`, the process itself is asked. */
-
-/* --- the records, as bench.c has them --- */
-
-enum { RUN = 1, LAYERS = 2, END = 3, FRAMES = 4, EACH = 4 };
-
-typedef struct opened_report {
-    int32_t ok;
-    sk_status status;
-    char problem[512];
-    double open_ms, flops, weights_mb, activations_mb;
-    char detail[256];
-    int32_t threads;
-    char runtime[32], precision[8], device[160];
-} opened_report;
-
-typedef struct round_report {
-    int32_t ok;
-    char problem[512];
-    double ms[EACH];
-    double cpu_ms, rss_mb;
-} round_report;
-
-typedef struct bench_wish {
-    sk_bench_settings settings;
-    char model[4096], runtime[64], provider[64], openvino_device[64];
-    char engine_options[SK_OPTIONS_TEXT];
-} bench_wish;
 
 /* --- the play: in place of base/child.c --- */
 
@@ -138,8 +110,9 @@ bool sk_child_send(int fd, const void *data, size_t bytes)
 }
 
 /* Rounds of the network: the first warms up. */
-static const double network_ms[][EACH] = {{900, 900, 900, 900}, {5, 1, 3, 7}, {2, 9, 800, 800}, {0}};
-static const double frames_ms[][EACH] = {{700, 700, 700, 700}, {50, 10, 30, 70}, {20, 90, 600, 600}, {0}};
+static const double network_ms[][RUNS_A_ROUND] = {{900, 900, 900, 900}, {5, 1, 3, 7}, {2, 9, 800, 800}, {0}};
+static const double frames_ms[][RUNS_A_ROUND] = {
+    {700, 700, 700, 700}, {50, 10, 30, 70}, {20, 90, 600, 600}, {0}};
 static const double cpu_ms[] = {8, 3, 5, 1}, rss_mb[] = {10, 20, 30, 40};
 
 bool sk_child_receive(int fd, void *data, size_t bytes)
@@ -151,18 +124,18 @@ bool sk_child_receive(int fd, void *data, size_t bytes)
         memcpy(data, &a->opened, bytes);
         return !a->silent_open;
     }
-    if (a->order == LAYERS && bytes == sizeof a->n_layers) {
+    if (a->order == ORDER_LAYERS && bytes == sizeof a->n_layers) {
         memcpy(data, &a->n_layers, bytes);
         return true;
     }
-    if (a->order == LAYERS) {
+    if (a->order == ORDER_LAYERS) {
         assert_int_equal(bytes, (size_t)a->n_layers * sizeof(sk_profile_row));
         memset(data, 'x', bytes);
         return !a->layers_torn;
     }
     assert_int_equal(bytes, sizeof(round_report));
     round_report r = {.ok = 1};
-    if (a->order == FRAMES) {
+    if (a->order == ORDER_FRAMES) {
         memcpy(r.ms, frames_ms[a->frames < 3 ? a->frames : 3], sizeof r.ms);
         r.rss_mb = 500;
         r.cpu_ms = 0.5;
@@ -172,7 +145,7 @@ bool sk_child_receive(int fd, void *data, size_t bytes)
         memcpy(data, &r, a->frames_silent ? 0 : bytes);
         return !a->frames_silent;
     }
-    assert_int_equal(a->order, RUN);
+    assert_int_equal(a->order, ORDER_RUN);
     const int k = a->rounds < 3 ? a->rounds : 3;
     memcpy(r.ms, network_ms[k], sizeof r.ms);
     r.cpu_ms = cpu_ms[k];

@@ -261,10 +261,10 @@ static void orders_are_followed(void **state)
     wish = (bench_wish){.settings = {.batch = 1, .height = 32, .width = 32, .threads = 1, .n_runtimes = 1}};
     snprintf(wish.model, sizeof wish.model, "%s", yolo_save(&fixture, "bench.pt"));
     snprintf(wish.runtime, sizeof wish.runtime, "reference");
-    serve(3, (int32_t[]){RUN, RUN, RUN}); /* no wish: nothing is said */
+    serve(3, (int32_t[]){ORDER_RUN, ORDER_RUN, ORDER_RUN}); /* no wish: nothing is said */
     assert_true(n_sent == 0 && at_order == 0);
     has_wish = true;
-    serve(6, (int32_t[]){RUN, LAYERS, FRAMES, RUN, END, RUN});
+    serve(6, (int32_t[]){ORDER_RUN, ORDER_LAYERS, ORDER_FRAMES, ORDER_RUN, ORDER_END, ORDER_RUN});
     assert_true(opened.ok == 1 && opened.status == SK_OK && at_order == 5 && n_rounds == 3 && n_sent == 6);
     assert_string_equal(opened.problem, "");
     assert_string_equal(opened.runtime, "reference");
@@ -273,24 +273,24 @@ static void orders_are_followed(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(rounds[i].ok == 1 && rounds[i].rss_mb > 1 && rounds[i].rss_mb < 16384);
         assert_string_equal(rounds[i].problem, "");
-        for (int k = 0; k < EACH; k++)
+        for (int k = 0; k < RUNS_A_ROUND; k++)
             assert_true(rounds[i].ms[k] > 0 && rounds[i].ms[k] < 100000);
         assert_true(i == 1 ? rounds[i].cpu_ms == 1e30 : rounds[i].cpu_ms > 0 && rounds[i].cpu_ms < 100000);
     }
     assert_true(layer_count >= 0 && layer_bytes == (size_t)layer_count * sizeof(sk_profile_row));
-    serve(2, (int32_t[]){RUN, RUN}); /* its parent goes: so does it */
+    serve(2, (int32_t[]){ORDER_RUN, ORDER_RUN}); /* its parent goes: so does it */
     assert_true(n_rounds == 2 && at_order == 2);
     takes = false;
-    serve(2, (int32_t[]){RUN, RUN});
+    serve(2, (int32_t[]){ORDER_RUN, ORDER_RUN});
     assert_true(n_sent == 1 && at_order == 0);
     takes = true;
     wish.settings.batch = 65; /* more than a pipeline takes: frames fail, the network goes on */
-    serve(3, (int32_t[]){FRAMES, RUN, END});
+    serve(3, (int32_t[]){ORDER_FRAMES, ORDER_RUN, ORDER_END});
     assert_true(n_rounds == 2 && rounds[0].ok == 0 && rounds[1].ok == 1);
     assert_string_equal(rounds[0].problem, "a pipeline takes at most 64 frames at once");
     wish.settings.batch = 1;
     snprintf(wish.runtime, sizeof wish.runtime, "nonsense");
-    serve(2, (int32_t[]){RUN, END});
+    serve(2, (int32_t[]){ORDER_RUN, ORDER_END});
     assert_true(opened.ok == 0 && opened.status == SK_ERR_ARG && n_sent == 1 && at_order == 0);
     assert_non_null(strstr(opened.problem, "nonsense"));
 }

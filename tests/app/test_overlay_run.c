@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The overlay of a run in parts: which files there are after each step, what of them counts when it goes on, and how many frames the
  * whole has. */
-#include "support/test.h"
+#include "overlay_frames.h"
 
 #include "app/overlay_run.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "skitter/source.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -81,27 +80,6 @@ static sk_overlay_run *open_run(const char *folder, uint64_t id, bool pictures, 
     return run;
 }
 
-static int64_t frames_of(const char *path)
-{
-    sk_source *source = NULL;
-    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
-    int64_t n = 0;
-    sk_source_defaults(&s);
-    assert_ok(sk_source_open(path, &s, &source, &err), &err);
-    for (const sk_frame *f = NULL;; n++) {
-        assert_ok(sk_source_next(source, &f, &err), &err);
-        if (!f)
-            break;
-        assert_true(f->width == 64 && f->height == 48);
-        /* each frame where it should be: its brightness tells which it is */
-        const int level = f->data[10 * f->stride + 30];
-        assert_true(abs(level - (40 + (int)(n % 10) * 20)) < 8);
-        sk_source_release(source, f);
-    }
-    sk_source_close(&source);
-    return n;
-}
-
 static void skip_without_video(void)
 {
 #ifndef SKITTER_HAVE_FFMPEG
@@ -146,7 +124,7 @@ static void a_video_in_parts(void **state)
     assert_ok(sk_overlay_run_end_part(run, &err), &err); /* and nothing more */
     assert_ok(sk_overlay_run_join(run, false, &err), &err);
     assert_string_equal(names_in("run"), "overlay.mp4 overlay.parts");
-    assert_int_equal(frames_of("run/overlay.mp4"), 8);
+    assert_int_equal(frames_of("run/overlay.mp4", 64, 48), 8);
     assert_false(sk_overlay_run_is_there(run)); /* it was stopped: parts are there to go on with */
     sk_overlay_run_close(&run);
     run = open_run("run", 0xab, false, SK_DRAW_ALL, 0, false);
@@ -157,7 +135,7 @@ static void a_video_in_parts(void **state)
     assert_ok(sk_overlay_run_end_part(run, &err), &err);
     assert_ok(sk_overlay_run_join(run, true, &err), &err);
     assert_string_equal(names_in("run"), "overlay.mp4");
-    assert_int_equal(frames_of("run/overlay.mp4"), 9);
+    assert_int_equal(frames_of("run/overlay.mp4", 64, 48), 9);
     sk_overlay_run_close(&run);
     run = open_run("run", 0xab, false, SK_DRAW_ALL, 0, false);
     assert_true(sk_overlay_run_is_there(run));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How large an overlay's video is, how few frames it may have, and where tracks are drawn. */
-#include "support/test.h"
+#include "overlay_frames.h"
 
 #include "app/overlay_run.h"
 #include "base/file.h"
-#include "skitter/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,26 +44,6 @@ static sk_status draw(const sk_overlay_place *place, int frames, sk_error *error
     return status;
 }
 
-/* Frames in it, all of this size, each as bright as it was. */
-static int count(const char *path, int32_t width, int32_t height)
-{
-    sk_source *source = NULL;
-    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
-    int n = 0;
-    sk_source_defaults(&s);
-    assert_ok(sk_source_open(path, &s, &source, &err), &err);
-    for (const sk_frame *f = NULL;; n++) {
-        assert_ok(sk_source_next(source, &f, &err), &err);
-        if (!f)
-            break;
-        assert_true(f->width == width && f->height == height);
-        assert_true(abs(f->data[10 * f->stride + 30] - (40 + 20 * n)) < 8);
-        sk_source_release(source, f);
-    }
-    sk_source_close(&source);
-    return n;
-}
-
 static void sizes(void **state)
 {
     (void)state;
@@ -77,7 +56,7 @@ static void sizes(void **state)
         const sk_overlay_place place = {
             .folder = folder, .id = 7, .rate = 20, .width = rows[i][0], .height = rows[i][1]};
         assert_ok(draw(&place, 2, &err), &err);
-        assert_int_equal(count(path, rows[i][2], rows[i][3]), 2);
+        assert_int_equal(frames_of(path, rows[i][2], rows[i][3]), 2);
     }
 }
 
@@ -93,7 +72,7 @@ static void few_frames(void **state)
         assert_ok(sk_folder_make(folder, &err), &err);
         const sk_overlay_place place = {.folder = folder, .id = 7, .rate = 20};
         assert_ok(draw(&place, frames[i], &err), &err);
-        assert_int_equal(count(path, 32, 24), frames[i]);
+        assert_int_equal(frames_of(path, 32, 24), frames[i]);
         snprintf(path, sizeof path, "%s/overlay.parts", folder);
         assert_false(sk_file_exists(path));
         snprintf(path, sizeof path, "%s/overlay.done", folder);
