@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the words of a batch stood for when it was begun. The same words later may mean other files: a model that was trained again
@@ -74,9 +73,7 @@ sk_status batch_stamp_check(const sk_batch *b, char *const *now, sk_error *err)
 
 sk_status batch_stamp_folder(const sk_batch *b, const sk_source_list *videos, sk_error *err)
 {
-    struct stat here, there;
-    if (stat(".", &here) == 0 && stat(b->folder, &there) == 0 && here.st_dev == there.st_dev &&
-        here.st_ino == there.st_ino)
+    if (sk_file_is_same(".", b->folder))
         return SK_OK;
     for (size_t i = 0; i < videos->count; i++) {
         const char *source = videos->items[i].source;
