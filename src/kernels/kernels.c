@@ -3,6 +3,9 @@
 
 #include "base/cpu.h"
 #include "graph/graph.h"
+#if defined(__x86_64__)
+#include "kernels/x86/tables.h"
+#endif
 
 void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags)
 {
@@ -17,6 +20,8 @@ void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags)
         sk_kernels_f32_avx512(table);
     if (flags & SK_CPU_AVX512BF16)
         sk_kernels_f32_avx512bf16(table);
+    if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AVX512VNNI))
+        sk_kernels_f32_words_avx512bf16(table);
     if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AMX))
         sk_kernels_f32_amx(table);
 #elif defined(__aarch64__)

@@ -20,6 +20,7 @@
  *   row form   [group][block][ky][channel][kx][16 * width]   (conv3)
  *   pair form  [group][block][ky][kx][channel / 2][16 * width][2] as bf16  (conv_bf16)
  *   winograd   [point][group][block][channel][16 * width]    (winograd; 36 points for stride 1, 81 for 2)
+ *   word form  [point][group][block][channel / 2][16 * width][2] as i16  (winograd_words; strides count words)
  * where a group is `width` output blocks (the last group may be narrower and is packed as narrow), and `channel` runs
  * over the block's fill. */
 
@@ -62,7 +63,8 @@ typedef struct sk_conv_f32c16 {
     uint16_t *out16;
     int32_t
         last_outputs; /* conv_bf16: outputs of the last block, if not all; the others have weights and bias 0; 0: all */
-    int32_t in_h, in_w; /* winograd: rows and columns that may be read from `in`; beyond them is zero */
+    int32_t in_h, in_w;       /* winograd: rows and columns that may be read from `in`; beyond them is zero */
+    const float *point_worth; /* winograd_words: [output block][point][16], what 1 of a weight is worth */
 } sk_conv_f32c16;
 
 typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
@@ -91,6 +93,26 @@ static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int3
 {
     return (size_t)sk_winograd_points(stride) * (size_t)((in_blocks + out_blocks) * batch_tiles + 1) *
            SK_BLOCK;
+}
+
+/* The same, with products of words in 32-bit sums: each tile's inputs are divided by their largest, transformed and rounded to 16
+ * bits. Maps as conv_bf16's. A tile that reads anything infinite, or anything that is no number, becomes no number as a whole. The
+ * magnitudes of an output's weights at a point add up to SK_WORDS_SUM at most, so that no sum leaves 32 bits. batch_tiles is a multiple
+ * of 4; `scratch` holds sk_words_scratch() floats of this thread. */
+#define SK_WORDS_SUM      65535
+#define SK_WORDS_CHANNELS 4096 /* inputs at most: with more, each would have few bits */
+typedef sk_winograd_f32c16_fn sk_winograd_words_fn;
+static inline size_t sk_words_scratch(int32_t stride, int32_t in_blocks, int32_t width, int32_t batch_tiles)
+{
+    const size_t points = (size_t)sk_winograd_points(stride), batch = (size_t)batch_tiles;
+    return 16 * batch * SK_BLOCK + batch + SK_BLOCK + points * SK_BLOCK +
+           points * ((size_t)in_blocks * batch / 2 + 1 + (size_t)width * batch + 1) * SK_BLOCK;
+}
+/* B^T and G of winograd_words have other rows than winograd's: each row of B^T is as much larger as G's is smaller. */
+static inline double sk_words_row(int32_t stride, int32_t row)
+{
+    static const double one[6] = {1, 1, 1, 5.0 / 3, 5.0 / 3, 1}, two[9] = {1, 1.5, 1, 3, 1, 6, 6, 6, 6};
+    return stride == 1 ? one[row] : two[row];
 }
 
 /* Depthwise: block b of the input makes block b of the output. weights [block][ky * kernel_w + kx][16]. Uses the
@@ -206,6 +228,8 @@ typedef struct sk_kernels_f32 {
     sk_conv_f32c16_fn conv;  /* any window; weights in tap form */
     sk_conv_f32c16_fn conv3; /* 3 columns, dilation 1, stride 1 or 2; weights in row form; may be null */
     sk_winograd_f32c16_fn winograd;
+    sk_winograd_words_fn winograd_words;
+    int8_t words_native; /* it is quicker than conv_bf16 and winograd */
     sk_conv_bf16_fn conv_bf16;
     int8_t bf16_native; /* it is quicker than conv */
     int8_t

@@ -294,6 +294,137 @@ static void check_bf16(kernel_run *run, const sk_kernels_f32 *ref, const sk_kern
     }
 }
 
+/* Weights as words whose magnitudes add up to what is allowed, some of them all of it in one; what they are worth at random. */
+static void word_weights(kernel_run *run, problem *q)
+{
+    sk_conv_f32c16 *p = &q->p;
+    const int32_t points = sk_winograd_points(p->stride_h), cin = channels_of(q);
+    size_t pairs = 0;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        pairs += (size_t)(q->fill[b] + 1) / 2;
+    p->group_weights = (ptrdiff_t)pairs * p->width * SK_BLOCK * 2;
+    p->point_weights = (ptrdiff_t)pairs * p->out_blocks * SK_BLOCK * 2;
+    const size_t count = (size_t)points * (size_t)p->point_weights;
+    int16_t *w = kernel_buffer(run, count * sizeof *w, 4);
+    const int32_t most = SK_WORDS_SUM / cin < 32767 ? SK_WORDS_SUM / cin : 32767;
+    const int extreme = kernel_range(run, 0, 3) == 0;
+    p->weights = (const float *)(const void *)w;
+    p->last_outputs =
+        kernel_range(run, 0, 1) ? 0 : (int32_t)kernel_range(run, 1, kernel_range(run, 0, 1) ? 8 : 16);
+    const int32_t outputs = (p->out_blocks - 1) * SK_BLOCK + (p->last_outputs ? p->last_outputs : SK_BLOCK);
+    for (int32_t k = 0; k < points; k++)
+        for (int32_t block = 0; block < p->out_blocks; block += p->width) {
+            const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+            for (int32_t b = 0; b < p->in_blocks; b++)
+                for (int32_t c = 0; c < (q->fill[b] + 1) / 2; c++)
+                    for (int32_t i = 0; i < 2 * width * SK_BLOCK; i++) {
+                        const int32_t value = (int32_t)kernel_range(run, -most, most);
+                        const bool used = 2 * c + i % 2 < q->fill[b] && block * SK_BLOCK + i / 2 < outputs;
+                        *w++ = (int16_t)(!used ? 0 : extreme ? (value < 0 ? -most : most) : value);
+                    }
+        }
+    float *worth = filled(run, (size_t)points * (size_t)p->out_blocks * SK_BLOCK, 0.0f);
+    for (size_t i = 0; i < (size_t)points * (size_t)p->out_blocks * SK_BLOCK; i++)
+        worth[i] = (float)kernel_range(run, 1, 100) * 1e-3f / (float)SK_WORDS_SUM;
+    p->point_worth = worth;
+    for (int32_t o = p->last_outputs; p->last_outputs && o < SK_BLOCK; o++)
+        ((float *)(uintptr_t)p->bias)[(p->out_blocks - 1) * SK_BLOCK + o] = 0.0f;
+}
+
+/* Inputs that make a tile special: all 0, too small for a reciprocal, as large as floats get, one that is no number. */
+static void special_inputs(kernel_run *run, problem *q)
+{
+    static const float special[] = {0.0f, 1e-38f, 1e33f, NAN, INFINITY};
+    const int which = (int)kernel_range(run, 0, 8);
+    if (which >= 5)
+        return;
+    if (which >= 3)
+        q->p.act.kind = SK_UNARY_SILU; /* some others make 0 of what is no number */
+    const ptrdiff_t all = q->p.in_plane * q->p.in_blocks, at = (ptrdiff_t)kernel_range(run, 0, all - 1);
+    for (ptrdiff_t i = 0; i < all; i++)
+        if (i % SK_BLOCK < q->fill[i / q->p.in_plane] && (which < 3 ? true : i == at))
+            q->in[i] = which < 3 ? q->in[i] * special[which] : special[which];
+}
+
+static void check_words(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 160; i++) {
+        problem q = {.p = {.kernel_h = 3, .kernel_w = 3, .dilation_h = 1, .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->out_h = (int32_t)kernel_range(run, 1, 14);
+        p->out_w = (int32_t)kernel_length(run, i / 2, 30);
+        p->stride_h = p->stride_w = 1 + i % 2;
+        random_blocks(run, &q);
+        if (!pick_width(run, mine->conv_tile, &q))
+            return;
+        p->batch_tiles = 4 * (int32_t)kernel_range(run, 1, 6);
+        make_buffers(run, &q, sk_winograd_points(p->stride_h), 0);
+        special_inputs(run, &q);
+        word_weights(run, &q);
+        uint16_t *low = NULL;
+        if (kernel_range(run, 0, 1)) { /* a map of bf16 */
+            const size_t count = (size_t)p->in_plane * (size_t)p->in_blocks;
+            low = kernel_buffer(run, count * sizeof *low, 2);
+            for (size_t k = 0; k < count; k++)
+                low[k] = sk_f32_to_bf16(q.in[k]);
+            p->in16 = low;
+            p->in = NULL;
+        }
+        float *scratch = kernel_buffer(
+            run, sk_words_scratch(p->stride_h, p->in_blocks, p->width, p->batch_tiles) * sizeof(float), 64);
+        name_case(run, &q);
+        int32_t g = groups_of(p), tiles = ((p->out_h + 3) / 4) * ((p->out_w + 3) / 4);
+        int32_t cut = (int32_t)kernel_range(run, 0, g), at = (int32_t)kernel_range(run, 0, tiles);
+        p->out = q.want;
+        ref->winograd_words(p, 0, g, 0, tiles, NULL);
+        p->out = q.got;
+        mine->winograd_words(p, 0, cut, 0, at, scratch);
+        mine->winograd_words(p, 0, cut, at, tiles, scratch);
+        mine->winograd_words(p, cut, g, 0, tiles, scratch);
+        for (size_t k = (size_t)p->out_plane * (size_t)(p->out_blocks - 1); k < q.out_floats; k++)
+            if (p->last_outputs && (int32_t)(k % SK_BLOCK) >= p->last_outputs)
+                q.want[k] = q.got[k] = 0.0f; /* nobody reads them */
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, KERNEL_WINOGRAD);
+        kernel_end(run);
+    }
+}
+
+static void bench_words(kernel_run *run, const sk_kernels_f32 *mine, int blocks, int stride, int size)
+{
+    problem q = {.p = {.kernel_h = 3,
+                       .kernel_w = 3,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .stride_h = stride,
+                       .stride_w = stride,
+                       .out_h = size,
+                       .out_w = size,
+                       .in_blocks = blocks,
+                       .out_blocks = blocks,
+                       .width = blocks < 4 ? blocks : 4,
+                       .batch_tiles = 24}};
+    q.p.tile = mine->conv_tile[q.p.width];
+    if (q.p.tile == 0)
+        return;
+    memset(q.fill, 16, sizeof q.fill);
+    make_buffers(run, &q, sk_winograd_points(stride), 0);
+    word_weights(run, &q);
+    q.p.last_outputs = 0;
+    float *scratch =
+        kernel_buffer(run, sk_words_scratch(stride, blocks, q.p.width, q.p.batch_tiles) * sizeof(float), 64);
+    uint16_t *low = kernel_buffer(run, (size_t)q.p.in_plane * (size_t)blocks * sizeof *low, 64);
+    memset(low, 0x3f, (size_t)q.p.in_plane * (size_t)blocks * sizeof *low);
+    q.p.in16 = low;
+    q.p.act.kind = SK_UNARY_SILU;
+    q.p.residual = NULL;
+    q.p.out = q.got;
+    char label[64];
+    snprintf(label, sizeof label, "%d->%d 3x3 s%d %dx%d", 16 * blocks, 16 * blocks, stride, size, size);
+    KERNEL_BENCH(run, label, 2.0 * 256 * blocks * blocks * 9 * size * size, 4.0 * (double)q.out_floats)
+    mine->winograd_words(&q.p, 0, groups_of(&q.p), 0, (size + 3) / 4 * ((size + 3) / 4), scratch);
+    kernel_end(run);
+}
+
 static void bench_bf16(kernel_run *run, const sk_kernels_f32 *mine, int width, int kernel, int size)
 {
     problem q = {.p = {.kernel_h = kernel,
@@ -434,6 +565,14 @@ void check_conv(kernel_run *run)
         bench_bf16(run, &mine, 4, 1, 40);
         bench_bf16(run, &mine, 2, 3, 40);
         bench_bf16(run, &mine, 4, 3, 40);
+    }
+    if (kernel_variant(run, "f32c16 winograd words", (kernel_fn)mine.winograd_words)) {
+        check_words(run, &ref, &mine);
+        bench_words(run, &mine, 2, 1, 80);
+        bench_words(run, &mine, 4, 1, 40);
+        bench_words(run, &mine, 8, 1, 40);
+        bench_words(run, &mine, 4, 2, 80);
+        bench_words(run, &mine, 8, 2, 40);
     }
     if (kernel_variant(run, "f32c16 depthwise", (kernel_fn)mine.depthwise))
         check_depthwise(run, &ref, &mine);

@@ -2,6 +2,7 @@
 #include "kernels/halve_bf16.h"
 #include "kernels/ref/act_ref.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Convolutions in plain C: what the vector kernels are checked against, and what a CPU without any of them runs. */
@@ -190,16 +191,82 @@ static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty
         }
 }
 
-static void winograd(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1, float *scratch)
+/* --- the same with words --- */
+
+static float input_at(const sk_conv_f32c16 *p, int32_t b, int32_t y, int32_t x, int32_t c)
 {
-    (void)scratch;
+    const ptrdiff_t at = b * p->in_plane + y * p->in_row + (ptrdiff_t)x * SK_BLOCK + c;
+    if (y >= p->in_h || x >= p->in_w)
+        return 0.0f;
+    return p->in16 ? sk_bf16_to_f32(p->in16[at]) : p->in[at];
+}
+
+/* The largest magnitude of a tile's inputs; no number where one is none or infinite. */
+static float largest_of(const sk_conv_f32c16 *p, int32_t ty, int32_t tx, int side)
+{
+    float largest = 1e-30f;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        for (int32_t c = 0; c < p->fill[b]; c++)
+            for (int32_t i = 0; i < side * side; i++) {
+                const float d = fabsf(
+                    input_at(p, b, ty * 4 * p->stride_h + i / side, tx * 4 * p->stride_h + i % side, c));
+                if (!isfinite(d))
+                    return NAN;
+                largest = d > largest ? d : largest;
+            }
+    return largest;
+}
+
+/* m[16][points] as in winograd_products; what they are worth is in. */
+static void words_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx,
+                           float m[SK_BLOCK][81])
+{
+    const int stride = p->stride_w, side = stride == 1 ? 6 : 9, points = side * side;
+    const int32_t g = block / p->width, first = g * p->width;
+    const int32_t width = p->out_blocks - first < p->width ? p->out_blocks - first : p->width;
+    const int16_t *w = (const int16_t *)(const void *)p->weights + g * p->group_weights +
+                       (ptrdiff_t)(block - first) * SK_BLOCK * 2;
+    const float largest = largest_of(p, ty, tx, side), reach = 32767.0f / (stride == 1 ? 100.0f : 36.0f);
+    int64_t sum[SK_BLOCK][81] = {{0}};
+    for (int32_t b = 0; b < p->in_blocks && !isnan(largest); b++) {
+        for (int32_t c = 0; c < p->fill[b]; c++) {
+            float d[81], v[81];
+            for (int32_t i = 0; i < points; i++)
+                d[i] = input_at(p, b, ty * 4 * stride + i / side, tx * 4 * stride + i % side, c) *
+                       (reach / largest);
+            both_sides(stride == 1 ? &bt_1[0][0] : &bt_2[0][0], side, side, d, v);
+            for (int k = 0; k < points; k++) {
+                const double row = sk_words_row(stride, k / side) * sk_words_row(stride, k % side);
+                const double word = rint((double)v[k] * row);
+                for (int i = 0; i < SK_BLOCK; i++)
+                    sum[i][k] +=
+                        w[k * p->point_weights + (ptrdiff_t)(c / 2) * width * SK_BLOCK * 2 + 2 * i + c % 2] *
+                        (int64_t)(word < -32768  ? -32768
+                                  : word > 32767 ? 32767
+                                                 : word);
+            }
+        }
+        w += (ptrdiff_t)((p->fill[b] + 1) / 2) * width * SK_BLOCK * 2;
+    }
+    for (int i = 0; i < SK_BLOCK; i++)
+        for (int k = 0; k < points; k++)
+            m[i][k] = (float)sum[i][k] * p->point_worth[((ptrdiff_t)block * points + k) * SK_BLOCK + i] *
+                      (largest / reach);
+}
+
+typedef void (*products_fn)(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx,
+                            float m[SK_BLOCK][81]);
+
+static void winograd_by(const sk_conv_f32c16 *p, products_fn products, int32_t g0, int32_t g1, int32_t t0,
+                        int32_t t1)
+{
     const int side = p->stride_w == 1 ? 6 : 9;
     int32_t columns = (p->out_w + 3) / 4;
     int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
     for (int32_t block = g0 * p->width; block < last; block++)
         for (int32_t t = t0; t < t1; t++) {
             float m[SK_BLOCK][81], sums[16][SK_BLOCK];
-            winograd_products(p, block, t / columns, t % columns, m);
+            products(p, block, t / columns, t % columns, m);
             for (int i = 0; i < SK_BLOCK; i++) {
                 float y[16];
                 both_sides(p->stride_w == 1 ? &at_1[0][0] : &at_2[0][0], 4, side, m[i], y);
@@ -210,6 +277,19 @@ static void winograd(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0
                 for (int32_t x = t % columns * 4, k = 0; k < 4 && x + k < p->out_w; k++)
                     finish(p, block, y + i, x + k, sums[i * 4 + k]);
         }
+}
+
+static void winograd(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1, float *scratch)
+{
+    (void)scratch;
+    winograd_by(p, winograd_products, g0, g1, t0, t1);
+}
+
+static void winograd_words(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
+                           float *scratch)
+{
+    (void)scratch;
+    winograd_by(p, words_products, g0, g1, t0, t1);
 }
 
 static void depthwise(const sk_conv_f32c16 *p, int32_t b0, int32_t b1, int32_t y0, int32_t y1)
@@ -270,6 +350,7 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->conv = conv;
     table->conv3 = conv3;
     table->winograd = winograd;
+    table->winograd_words = winograd_words;
     table->conv_bf16 = conv_bf16;
     table->to_bf16 = to_bf16;
     table->halve_bf16 = halve_bf16;

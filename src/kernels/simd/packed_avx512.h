@@ -9,7 +9,7 @@
 
 /* Convolution whose last output block has eight or four outputs in use: the other half or three quarters of every dot product
  * hold the same outputs of the next pixel, or of the next three. `pack` pixels are one vector of sums; their
- * inputs are put together from the broadcasts that the full blocks need anyway. The file that includes it has said
+ * inputs are put together from the broadcasts that the full blocks need anyway. packed_sums is there where the file that includes it has said
  *   packed_dot(sum, inputs, weights)  sums of four bytes, or of two bf16
  * and reads its maps and weights as bytes. */
 
@@ -38,6 +38,7 @@ SK_INLINE __m512i packed_spread(const uint8_t *p)
     return v;
 }
 
+#ifdef packed_dot
 /* per: channels of a dot product; step: bytes from pixel to pixel, 0: taken from the map; full: blocks before the last. */
 SK_INLINE void packed_sums(const packed_map *t, __m512i acc[][4], __m512i *rest, const int per,
                            const int step, const int pixels, const int full, const int pack)
@@ -75,6 +76,8 @@ SK_INLINE void packed_sums(const packed_map *t, __m512i acc[][4], __m512i *rest,
         }
     }
 }
+
+#endif
 
 /* Pixels of a tile, by pack and group width: sums, weights and two vectors of bytes are at most 32. */
 #define PACKED_2_TO_6(M, S, W)  M(2, S, 2, W) M(2, S, 4, W) M(2, S, 6, W)

@@ -8,19 +8,11 @@
  * `batch_tiles` tiles go together: V = B^T d B in words of all input blocks, then, one group of output blocks after the
  * other, M = U V at each of the 36 points, and A^T M A, which is 576 times the sums. A last block of few outputs is packed as in
  * packed_avx512.h: a vector holds two or four tiles.
- * V [point][block][tile][16] words, M [point][block][tile][16] sums, X [row][4 * tile + column][16] words. */
+ * V and M as in words_avx512.h, X [row][4 * tile + column][16] words. */
+
+#include "kernels/simd/words_avx512.h"
 
 #define WINO_POINTS 36
-
-/* Words, and sums, from point to point: an odd number of cache lines, or all points would fall on a few places of the cache. */
-SK_INLINE ptrdiff_t words_step(const sk_conv_u8c16 *p)
-{
-    return (ptrdiff_t)(p->in_blocks * p->batch_tiles / 2 | 1) * 32;
-}
-SK_INLINE ptrdiff_t sums_step(const sk_conv_u8c16 *p, int32_t width)
-{
-    return (ptrdiff_t)(width * p->batch_tiles | 1) * 16;
-}
 
 /* --- bytes to V --- */
 
@@ -83,7 +75,7 @@ SK_INLINE void words_input_tile(const uint8_t *in, ptrdiff_t row, int16_t *v, si
 
 static void words_input(const sk_conv_u8c16 *p, int32_t columns, int32_t t0, int32_t count, int16_t *v)
 {
-    const size_t step = (size_t)words_step(p);
+    const size_t step = (size_t)words_step(p->in_blocks, p->batch_tiles);
     for (int32_t b = 0; b < p->in_blocks; b++)
         for (int32_t i = 0; i < count; i++) {
             const int32_t y = (t0 + i) / columns * 4, x = (t0 + i) % columns * 4;
@@ -101,115 +93,6 @@ static void words_input(const sk_conv_u8c16 *p, int32_t columns, int32_t t0, int
                                  (size_t)(pixels < 6 ? pixels : 6) * SK_BLOCK);
             words_input_tile(patch, 6 * SK_BLOCK, to, step);
         }
-}
-
-/* --- products --- */
-
-typedef struct words_tile {
-    const int16_t *v; /* of the first tile, at one point */
-    ptrdiff_t plane;
-    const uint8_t *fill;
-    int32_t blocks;
-    const int16_t *weights;
-    int32_t *m, *last; /* last: where the packed block's sums go */
-    ptrdiff_t m_plane;
-} words_tile;
-
-typedef void (*words_tile_fn)(const words_tile *t);
-
-#define words_dot(sum, words, weights) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(words), "v"(weights))
-
-/* `tiles` tiles of `full` blocks, and where pack is not 1, of a packed one. */
-SK_INLINE void words_run(const words_tile *t, const int tiles, const int full, const int pack)
-{
-    __m512i acc[20][4], rest[10];
-    SK_UNROLL
-    for (int p = 0; p < tiles; p++) {
-        SK_UNROLL
-        for (int j = 0; j < full; j++)
-            acc[p][j] = _mm512_setzero_si512();
-    }
-    if (pack > 1) {
-        SK_UNROLL
-        for (int q = 0; q < tiles / pack; q++)
-            rest[q] = _mm512_setzero_si512();
-    }
-    const uint8_t *w = (const uint8_t *)t->weights, *plane = (const uint8_t *)t->v;
-    for (int32_t b = 0; b < t->blocks; b++, plane += t->plane * 2) {
-        const uint8_t *x = plane;
-        for (const uint8_t *end = x + (t->fill[b] + 1) / 2 * 4; x < end;
-             x += 4, w += (full + (pack > 1)) * SK_BLOCK * 4) {
-            __m512i wv[4], last = _mm512_setzero_si512(), several = last;
-            SK_UNROLL
-            for (int j = 0; j < full; j++)
-                wv[j] = _mm512_loadu_si512(w + j * SK_BLOCK * 4);
-            if (pack > 1)
-                last = packed_load(w + full * SK_BLOCK * 4, pack);
-            SK_UNROLL
-            for (int p = 0; p < tiles; p++) {
-                const __m512i v = packed_spread(x + p * SK_BLOCK * 2);
-                SK_UNROLL
-                for (int j = 0; j < full; j++)
-                    words_dot(acc[p][j], v, wv[j]);
-                if (pack > 1) {
-                    several = p % pack ? _mm512_mask_mov_epi32(several, packed_part(p % pack, pack), v) : v;
-                    if (p % pack == pack - 1)
-                        words_dot(rest[p / pack], several, last);
-                }
-            }
-        }
-    }
-    SK_UNROLL
-    for (int j = 0; j < full; j++) {
-        SK_UNROLL
-        for (int p = 0; p < tiles; p++)
-            _mm512_storeu_si512(t->m + j * t->m_plane + p * SK_BLOCK, acc[p][j]);
-    }
-    if (pack > 1) {
-        SK_UNROLL
-        for (int q = 0; q < tiles / pack; q++)
-            _mm512_storeu_si512(t->last + q * SK_BLOCK, rest[q]);
-    }
-}
-
-#define WORDS_DEFINE(K, S, P, W)                                                                             \
-    static void words_1_##P##x##W(const words_tile *t)                                                       \
-    {                                                                                                        \
-        words_run(t, P, W, 1);                                                                               \
-    }
-#define WORDS_ENTRY(K, S, P, W) [W * 32 + P] = words_1_##P##x##W,
-#define WORDS_PACKED_DEFINE(K, S, P, W)                                                                      \
-    static void words_##K##_##P##x##W(const words_tile *t)                                                   \
-    {                                                                                                        \
-        words_run(t, P, W - 1, K);                                                                           \
-    }
-#define WORDS_PACKED_ENTRY(K, S, P, W) [K / 4][W * 32 + P] = words_##K##_##P##x##W,
-SUM_TILES(WORDS_DEFINE, 0)
-PACKED_2(WORDS_PACKED_DEFINE, 0)
-PACKED_4(WORDS_PACKED_DEFINE, 0)
-static const words_tile_fn words_whole[5 * 32] = {SUM_TILES(WORDS_ENTRY, 0)};
-static const words_tile_fn words_packed[2][5 * 32] = {PACKED_2(WORDS_PACKED_ENTRY, 0)
-                                                          PACKED_4(WORDS_PACKED_ENTRY, 0)};
-
-/* All points of one group. */
-static void words_products(const sk_conv_u8c16 *p, int32_t g, int32_t width, int32_t count, int32_t pack,
-                           const int16_t *v, int32_t *m)
-{
-    const ptrdiff_t batch = (ptrdiff_t)p->batch_tiles * SK_BLOCK;
-    const words_tile_fn *fns = pack > 1 ? words_packed[pack / 4] : words_whole;
-    words_tile t = {.plane = batch, .fill = p->fill, .blocks = p->in_blocks, .m_plane = batch};
-    const int32_t all = (count + pack - 1) / pack * pack, parts = (all + p->tile - 1) / p->tile;
-    for (int32_t k = 0; k < WINO_POINTS; k++, v += words_step(p), m += sums_step(p, width)) {
-        t.weights = (const int16_t *)(const void *)(p->weights + k * p->point_weights + g * p->group_weights);
-        for (int32_t i = 0, at = 0; at < all; i++) {
-            const int32_t n = pack > 1 ? packed_next(all - at, pack, width) : (all - at) / (parts - i);
-            t.v = v + (ptrdiff_t)at * SK_BLOCK;
-            t.m = m + (ptrdiff_t)at * SK_BLOCK;
-            t.last = m + (width - 1) * batch + (ptrdiff_t)(at / pack) * SK_BLOCK;
-            fns[width * 32 + n](&t);
-            at += n;
-        }
-    }
 }
 
 /* --- M to X --- */
@@ -328,7 +211,15 @@ static void words_block(const sk_conv_u8c16 *p, int32_t columns, int32_t t0, int
 static void u8_winograd(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1, void *scratch)
 {
     const int32_t columns = (p->out_w + 3) / 4, batch = p->batch_tiles;
-    int16_t *v = scratch, *x = v + WINO_POINTS * words_step(p);
+    const words_set set = {(const int16_t *)(const void *)p->weights,
+                           p->point_weights / 2,
+                           p->group_weights / 2,
+                           p->fill,
+                           p->in_blocks,
+                           p->tile,
+                           batch,
+                           WINO_POINTS};
+    int16_t *v = scratch, *x = v + WINO_POINTS * words_step(p->in_blocks, batch);
     int32_t *m = (int32_t *)(void *)(x + (ptrdiff_t)16 * batch * SK_BLOCK);
     for (int32_t first = t0; first < t1; first += batch) {
         const int32_t count = t1 - first < batch ? t1 - first : batch;
@@ -337,10 +228,10 @@ static void u8_winograd(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t 
             const int32_t block = g * p->width;
             const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
             const int32_t pack = packed_count(p, block + width);
-            words_products(p, g, width, count, pack, v, m);
+            words_products(&set, g, width, count, pack, v, m);
             for (int32_t j = 0; j < width; j++)
                 words_block(p, columns, first, count, block + j, j + 1 == width ? pack : 1,
-                            m + (ptrdiff_t)j * batch * SK_BLOCK, (size_t)sums_step(p, width), x);
+                            m + (ptrdiff_t)j * batch * SK_BLOCK, (size_t)sums_step(width, batch), x);
         }
     }
 }
