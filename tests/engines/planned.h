@@ -279,7 +279,14 @@ static inline void plan_tell_conv(const cpu_plan *plan, const cpu_conv *c, plan_
     if (!c->u8)
         plan_word(l, " weights %td %td row %d", c->p.group_weights, c->p.point_weights, c->row_floats);
     recorded_sum sum = {0};
-    if (c->u8 || k->form == CPU_CONV_BF16) {
+    if (k->form == CPU_CONV_WORDS) { /* and what they are worth */
+        const int16_t *words = (const int16_t *)(const void *)c->p.weights;
+        const int32_t points = sk_winograd_points(c->stride_h);
+        for (ptrdiff_t i = 0; i < points * c->p.point_weights; i++)
+            recorded_add(&sum, words[i]);
+        recorded_add(&sum, plan_sum(c->p.weights + points * c->p.point_weights / 2,
+                                    points * c->p.out_blocks * SK_BLOCK));
+    } else if (c->u8 || k->form == CPU_CONV_BF16) {
         const uint8_t *bytes = (const uint8_t *)c->p.weights;
         for (size_t i = 0; i < cpu_packed_floats(c, k) * sizeof(float); i++)
             recorded_add(&sum, bytes[i]);

@@ -220,7 +220,88 @@ static void winograd_of_several_images(void **state)
             net_end(&n);
         }
 }
+
 /* --- in bf16 --- */
+
+/* Words by Winograd: near the reference, of several images, and the same bits in any number of shares; only where they pay. */
+static void words_of_several_images(void **state)
+{
+    (void)state;
+    static const struct {
+        int stride, cin, h, w, by_words;
+    } all[] = {{1, 15, 9, 10, 0},   {1, 16, 9, 10, 1},   {1, 37, 33, 34, 1},  {1, 40, 4, 5, 1},
+               {2, 128, 80, 79, 1}, {2, 127, 80, 79, 0}, {2, 170, 64, 64, 1}, {2, 170, 62, 64, 0},
+               {2, 170, 64, 62, 0}, {2, 64, 64, 160, 1}, {2, 64, 64, 158, 0}};
+    if (!have(bf16))
+        skip();
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        net n = net_begin();
+        const win by = {.kernel = {3, 3},
+                        .stride = {all[i].stride, all[i].stride},
+                        .pad = {1, 1, 1, 1},
+                        .act = SK_UNARY_SILU};
+        sk_value x = net_conv(&n, net_in(&n, 2, 3, all[i].h, all[i].w), 3, all[i].cin, net_square(1, 0));
+        net_out(&n, net_conv(&n, x, all[i].cin, i % 2 ? 20 : 16, by));
+        planned p;
+        planned_open(&p, n.graph, n.shapes, 1,
+                     (plan_how){.flags = bf16, .precision = SK_PRECISION_BF16, .threads = 2});
+        if (p.plan.n_winograd != all[i].by_words)
+            fail_msg("%d channels, stride %d, %dx%d: %d by Winograd", all[i].cin, all[i].stride, all[i].h,
+                     all[i].w, p.plan.n_winograd);
+        planned_is_reference(&p, "words", 0.02);
+        const cpu_buffer *out = &p.plan.buffers[p.plan.outputs[0]];
+        uint8_t *first = malloc(out->bytes);
+        sk_tensor in[1];
+        planned_inputs(&p, 3, in);
+        for (int parts = 1; parts <= 13; parts += 4) {
+            planned_run(&p, &(sk_session_input){.data = in[0].data}, parts);
+            if (parts == 1)
+                memcpy(first, p.plan.memory + out->offset, out->bytes);
+            assert_memory_equal(first, p.plan.memory + out->offset, out->bytes);
+        }
+        free(in[0].data);
+        free(first);
+        planned_close(&p);
+        net_end(&n);
+    }
+}
+
+/* A weight that is no number makes what it has a part in none, and nothing else; so does an input for the tiles that read it. */
+static void words_that_are_no_numbers(void **state)
+{
+    (void)state;
+    if (!have(bf16))
+        skip();
+    for (int weight = 0; weight < 2; weight++) {
+        net n = net_begin();
+        sk_value x = net_conv(&n, net_in(&n, 1, 3, 8, 16), 3, 16, net_square(1, 0));
+        const win by = net_square(3, 0);
+        net_out(&n, net_conv(&n, x, 16, 20, by));
+        if (weight) {
+            const sk_node *node = &n.graph->nodes[n.graph->n_nodes - 1];
+            float *w = sk_value_tensor(n.graph, node->in[1]).data;
+            w[17 * 16 * 9 + 30] = (float)INFINITY;
+        }
+        planned p;
+        sk_tensor in[1];
+        planned_open(&p, n.graph, n.shapes, 1,
+                     (plan_how){.flags = bf16, .precision = SK_PRECISION_BF16, .threads = 2});
+        assert_int_equal(p.plan.n_winograd, 1);
+        planned_inputs(&p, 3, in);
+        if (!weight) /* the last column: no tile but the last of its rows reads it */
+            ((float *)in[0].data)[15] = (float)NAN;
+        planned_run(&p, &(sk_session_input){.data = in[0].data}, 2);
+        const float *y =
+            (const float *)(const void *)(p.plan.memory + p.plan.buffers[p.plan.outputs[0]].offset);
+        for (int c = 0; c < 20; c++)
+            for (int i = 0; i < 8 * 16; i++)
+                if ((isfinite(y[c * 128 + i]) != 0) != (weight ? c != 17 : i / 16 >= 4 || i % 16 < 12))
+                    fail_msg("channel %d, row %d, column %d: %g", c, i / 16, i % 16, (double)y[c * 128 + i]);
+        free(in[0].data);
+        planned_close(&p);
+        net_end(&n);
+    }
+}
 
 /* What stands between two convolutions decides whether the first one's result is kept in bf16. */
 static sk_value between(net *n, sk_value x, int which, int *channels)
@@ -287,6 +368,8 @@ int main(void)
 #if defined(__x86_64__)
         cmocka_unit_test(halving_and_what_looks_like_it),
         cmocka_unit_test(winograd_of_several_images),
+        cmocka_unit_test(words_of_several_images),
+        cmocka_unit_test(words_that_are_no_numbers),
         cmocka_unit_test(what_is_kept_in_bf16),
 #endif
     };

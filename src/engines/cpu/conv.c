@@ -54,6 +54,17 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_f
     }
 }
 
+/* Maps of image n, each f32 or bf16. */
+static void at_image(const cpu_conv *c, int32_t n, sk_conv_f32c16 *p)
+{
+    p->in = c->p.in ? c->p.in + n * c->in_image : NULL;
+    p->in16 = c->p.in16 ? c->p.in16 + n * c->in_image : NULL;
+    p->out = c->p.out ? c->p.out + n * c->out_image : NULL;
+    p->out16 = c->p.out16 ? c->p.out16 + n * c->out_image : NULL;
+    p->residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
+    p->residual16 = c->p.residual16 ? c->p.residual16 + n * c->residual_image : NULL;
+}
+
 static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     sk_conv_f32c16 p = c->p;
@@ -62,12 +73,7 @@ static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, in
     for (int64_t at = from; at < to && g0 < g1;) {
         const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
         const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
-        p.in = c->p.in ? c->p.in + n * c->in_image : NULL;
-        p.in16 = c->p.in16 ? c->p.in16 + n * c->in_image : NULL;
-        p.out = c->p.out ? c->p.out + n * c->out_image : NULL;
-        p.out16 = c->p.out16 ? c->p.out16 + n * c->out_image : NULL;
-        p.residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
-        p.residual16 = c->p.residual16 ? c->p.residual16 + n * c->residual_image : NULL;
+        at_image(c, n, &p);
         frame->plan->kernels.conv_bf16(&p, (int32_t)g0, (int32_t)g1, y, y + rows, frame->scratch);
         at += rows;
     }
@@ -91,6 +97,22 @@ static void run_winograd(const cpu_conv *c, const cpu_frame *frame, int32_t part
     }
 }
 
+static void run_words(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    sk_conv_f32c16 p = c->p;
+    const int32_t tiles = ((p.out_w + 3) / 4) * ((p.out_h + 3) / 4);
+    int64_t from, to, g0, g1;
+    p.point_worth = p.weights + sk_winograd_points(p.stride_h) * p.point_weights / 2;
+    cpu_conv_share(c, c->groups, tiles, part, parts, &g0, &g1, &from, &to);
+    for (int64_t at = from; at < to && g0 < g1;) {
+        const int32_t n = (int32_t)(at / tiles), t = (int32_t)(at % tiles);
+        const int32_t count = (int32_t)(to - at < tiles - t ? to - at : tiles - t);
+        at_image(c, n, &p);
+        frame->plan->kernels.winograd_words(&p, (int32_t)g0, (int32_t)g1, t, t + count, frame->scratch);
+        at += count;
+    }
+}
+
 void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     const cpu_conv *c = step->data;
@@ -105,9 +127,18 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
     case CPU_CONV_DEPTHWISE: run_rows(c, frame, k->depthwise, c->p.out_blocks, part, parts); break;
     case CPU_CONV_WINOGRAD: run_winograd(c, frame, part, parts); break;
     case CPU_CONV_BF16: run_bf16(c, frame, part, parts); break;
+    case CPU_CONV_WORDS: run_words(c, frame, part, parts); break;
     case CPU_CONV_FIRST: cpu_conv_run_first(c, frame, part, parts); break;
     default: break;
     }
+}
+
+ptrdiff_t cpu_conv_pairs(const cpu_conv *c)
+{
+    ptrdiff_t pairs = 0;
+    for (int32_t b = 0; b < c->p.in_blocks; b++)
+        pairs += (c->p.fill[b] + 1) / 2;
+    return pairs;
 }
 
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
@@ -117,6 +148,8 @@ size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_
     if (choice->form == CPU_CONV_WINOGRAD)
         return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout),
                                    choice->batch_tiles);
+    if (choice->form == CPU_CONV_WORDS)
+        return sk_words_scratch(c->stride_h, plan->values[c->x].blocks, choice->width, choice->batch_tiles);
     if (choice->form == CPU_CONV_BF16) {
         const sk_conv_f32c16 p = {.in_blocks = plan->values[c->x].blocks,
                                   .kernel_h = c->kernel_h,
@@ -146,18 +179,17 @@ void cpu_conv_apply(const cpu_plan *plan, cpu_conv *c)
     c->groups = group_count(c);
     if (c->u8)
         cpu_conv_apply_u8(c);
-    ptrdiff_t inner = (ptrdiff_t)c->weights.cin * p->width * SK_BLOCK;
+    const ptrdiff_t width = (ptrdiff_t)p->width * SK_BLOCK, all = (ptrdiff_t)p->out_blocks * SK_BLOCK;
+    p->point_weights = 0;
     if (c->choice.form == CPU_CONV_WINOGRAD) {
-        p->group_weights = inner;
-        p->point_weights = (ptrdiff_t)c->weights.cin * p->out_blocks * SK_BLOCK;
+        p->group_weights = c->weights.cin * width;
+        p->point_weights = c->weights.cin * all;
+    } else if (c->choice.form == CPU_CONV_WORDS) {
+        p->group_weights = 2 * cpu_conv_pairs(c) * width;
+        p->point_weights = 2 * cpu_conv_pairs(c) * all;
     } else {
-        if (c->choice.form == CPU_CONV_BF16) { /* two channels a float, each block by itself */
-            inner = 0;
-            for (int32_t b = 0; b < p->in_blocks; b++)
-                inner += (ptrdiff_t)((p->fill[b] + 1) / 2) * p->width * SK_BLOCK;
-        }
-        p->group_weights = inner * c->kernel_h * c->kernel_w;
-        p->point_weights = 0;
+        const ptrdiff_t inner = c->choice.form == CPU_CONV_BF16 ? cpu_conv_pairs(c) : c->weights.cin;
+        p->group_weights = inner * width * c->kernel_h * c->kernel_w;
     }
 }
 
@@ -222,13 +254,15 @@ sk_status cpu_conv_bind(cpu_plan *plan, cpu_step *step, sk_error *err)
 
 void cpu_conv_describe(const cpu_plan *plan, cpu_step *step)
 {
-    static const char *const form[] = {"?", "taps", "rows", "winograd4", "depthwise", "first", "bf16"};
+    static const char *const form[] = {"?",         "taps",  "rows", "winograd4",
+                                       "depthwise", "first", "bf16", "words4"};
     const cpu_conv *c = step->data;
     const cpu_conv_choice *k = &c->choice;
     char detail[24] = "";
-    if (k->form == CPU_CONV_WINOGRAD)
+    if (k->form == CPU_CONV_WINOGRAD || k->form == CPU_CONV_WORDS)
         snprintf(detail, sizeof detail, " b%d", k->batch_tiles);
-    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 6 ? k->form : 0],
-             k->tile, k->width, detail, k->groups_outer ? " go" : "", k->split_groups ? " gs" : "",
+    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s",
+             form[k->form <= CPU_CONV_WORDS ? k->form : 0], k->tile, k->width, detail,
+             k->groups_outer ? " go" : "", k->split_groups ? " gs" : "",
              c->u8 ? plan->kernels_u8.isa : plan->kernels.isa);
 }

@@ -11,7 +11,8 @@ typedef enum cpu_conv_form {
     CPU_CONV_WINOGRAD = 3, /* F(4x4, 3x3) */
     CPU_CONV_DEPTHWISE = 4,
     CPU_CONV_FIRST = 5, /* straight from the picture */
-    CPU_CONV_BF16 = 6   /* any window, products of bf16 pairs */
+    CPU_CONV_BF16 = 6,  /* any window, products of bf16 pairs */
+    CPU_CONV_WORDS = 7  /* Winograd on maps of bf16, products of words */
 } cpu_conv_form;
 
 typedef struct cpu_conv_choice {
@@ -122,6 +123,9 @@ void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t pa
 /* few.c: few outputs, straight to a dense tensor */
 bool cpu_conv_is_few(const cpu_plan *plan, const sk_node *node);
 sk_status cpu_build_few(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+
+/* Pairs of channels in all blocks of the input: one more in every block whose number is odd. */
+ptrdiff_t cpu_conv_pairs(const cpu_conv *conv);
 
 /* pack.c: weights in the form the chosen kernel reads, shared by every session with the same weights and form. */
 typedef struct cpu_packed cpu_packed;

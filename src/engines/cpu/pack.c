@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "engines/cpu/conv_u8.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -139,6 +140,47 @@ static void pack_winograd(const cpu_conv *c, float *to)
     }
 }
 
+/* Channels in pairs, as words: of each output and point as large as the sums allow. What 1 of them is worth stands behind them all. */
+static void pack_words(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks, int16_t *to)
+{
+    const cpu_weights *w = &c->weights;
+    const int side = c->stride_h == 1 ? 6 : 9, points = side * side;
+    const int32_t out_blocks = cpu_blocks(w->cout);
+    const size_t pairs = (size_t)cpu_conv_pairs(c), point = 2 * pairs * (size_t)out_blocks * SK_BLOCK;
+    float *worth = (float *)(void *)(to + (size_t)points * point);
+    for (int32_t co = 0; co < w->cout; co++) {
+        const int32_t block = co / SK_BLOCK, first = block / c->choice.width * c->choice.width;
+        const int32_t width = out_blocks - first < c->choice.width ? out_blocks - first : c->choice.width;
+        int16_t *group = to + 2 * pairs * (size_t)first * SK_BLOCK + 2 * (size_t)(co - first * SK_BLOCK);
+        double sum[81] = {0}, most[81] = {0}, scale[81];
+        float u[81];
+        for (int32_t ci = 0; ci < w->cin; ci++) {
+            transform(w, co, ci, side == 6 ? g_1 : g_2, side, u);
+            for (int k = 0; k < points; k++) {
+                const double magnitude = fabs((double)u[k]);
+                sum[k] += magnitude;
+                most[k] = magnitude > most[k] ? magnitude : most[k];
+            }
+        }
+        for (int k = 0; k < points; k++) { /* each may be rounded up by half */
+            const double room = (SK_WORDS_SUM - w->cin) / fmax(sum[k], 1e-30);
+            const bool number = isfinite(sum[k]); /* else what they make is none either */
+            scale[k] = number ? fmin(room, 32767.0 / fmax(most[k], 1e-30)) : 0.0;
+            worth[((size_t)block * (size_t)points + (size_t)k) * SK_BLOCK + (size_t)(co % SK_BLOCK)] =
+                number ? (float)(1.0 / scale[k] / sk_words_row(c->stride_h, k / side) /
+                                 sk_words_row(c->stride_h, k % side))
+                       : NAN;
+        }
+        for (int32_t b = 0, ci = 0, pair = 0; b < in_blocks; pair += (fill[b] + 1) / 2, b++)
+            for (int32_t i = 0; i < fill[b]; i++, ci++) {
+                transform(w, co, ci, side == 6 ? g_1 : g_2, side, u);
+                for (int k = 0; k < points; k++)
+                    group[(size_t)k * point + 2 * (size_t)(pair + i / 2) * (size_t)width * SK_BLOCK +
+                          (size_t)(i % 2)] = scale[k] > 0 ? (int16_t)rint((double)u[k] * scale[k]) : 0;
+            }
+    }
+}
+
 static void pack_depthwise(const cpu_conv *c, const uint8_t *fill, int32_t blocks, float *to, float *bias)
 {
     const cpu_weights *w = &c->weights;
@@ -161,12 +203,11 @@ size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
     size_t taps = (size_t)w->kernel_h * (size_t)w->kernel_w;
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * (size_t)c->p.out_blocks * SK_BLOCK;
-    size_t pairs = (size_t)w->cin * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
-    if (choice->form == CPU_CONV_BF16) { /* a channel more in every block whose fill is odd */
-        pairs = 0;
-        for (int32_t b = 0; b < c->p.in_blocks; b++)
-            pairs += (size_t)((c->p.fill[b] + 1) / 2) * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
-    }
+    const size_t outputs = (size_t)cpu_blocks(w->cout) * SK_BLOCK;
+    if (choice->form == CPU_CONV_WORDS) /* and what they are worth */
+        return (size_t)sk_winograd_points(c->stride_h) * ((size_t)cpu_conv_pairs(c) + 1) * outputs;
+    const size_t pairs =
+        outputs * (choice->form == CPU_CONV_BF16 ? (size_t)cpu_conv_pairs(c) : (size_t)w->cin);
     return pairs * (choice->form == CPU_CONV_WINOGRAD ? (size_t)sk_winograd_points(c->stride_h) : taps);
 }
 
@@ -227,6 +268,7 @@ static void fill_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, 
     switch (c->choice.form) {
     case CPU_CONV_WINOGRAD: pack_winograd(c, packed->weights); break;
     case CPU_CONV_DEPTHWISE: pack_depthwise(c, fill, blocks, packed->weights, packed->bias); break;
+    case CPU_CONV_WORDS: pack_words(c, fill, blocks, (int16_t *)(void *)packed->weights); break;
     case CPU_CONV_BF16: pack_bf16(c, fill, blocks, (uint16_t *)(void *)packed->weights); break;
     case CPU_CONV_ROWS: pack_direct(c, fill, blocks, true, packed->weights); break;
     default: pack_direct(c, fill, blocks, false, packed->weights); break;

@@ -182,7 +182,7 @@ static sk_status pack_weights(cpu_plan *plan, sk_error *err)
         cpu_conv *c = plan->steps[i].data;
         SK_TRY(cpu_conv_pack(plan, c, err));
         cpu_conv_describe(plan, &plan->steps[i]);
-        plan->n_winograd += c->choice.form == CPU_CONV_WINOGRAD;
+        plan->n_winograd += c->choice.form == CPU_CONV_WINOGRAD || c->choice.form == CPU_CONV_WORDS;
     }
     return SK_OK;
 }

@@ -29,10 +29,17 @@ static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
 }
 
 /* Tiles in a round: V and M of one round should stay in L2 with the weights passing by. */
-static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile, int64_t budget)
+static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, uint8_t form, int32_t tile,
+                              int64_t budget)
 {
     if (c->u8)
-        return 24; /* hardly matters */
+        return 24;                /* hardly matters */
+    if (form == CPU_CONV_WORDS) { /* V, and M of a group */
+        const int64_t each =
+            sk_winograd_points(c->stride_h) * SK_BLOCK * (2 * (int64_t)plan->values[c->x].blocks + 16);
+        const int64_t tiles = budget / each / 4 * 4;
+        return (uint8_t)(tiles < 8 ? 8 : tiles > 48 ? 48 : tiles);
+    }
     int64_t per_tile = sk_winograd_points(c->stride_h) * SK_BLOCK * 4 *
                        ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
     int64_t count = budget / per_tile / tile * tile;
@@ -73,6 +80,18 @@ static bool reads_whole_blocks(const cpu_plan *plan, const cpu_conv *c)
            (low->map < 0 || cpu_usual_fill(low));
 }
 
+/* Is it Winograd's, on maps of bf16 with products of words? With stride 1 from a whole block of channels on; with stride 2, where it
+ * saves no more than the transforms of a small map cost, only where there is much to multiply. A quick answer: 128 channels onto
+ * 40x40, or 64 onto 80x80, are where it begins to gain on Zen 4. Tiles of AMX are quicker than either. */
+static bool words_pay(const cpu_plan *plan, const cpu_conv *c)
+{
+    if (!plan->bf16 || !plan->kernels.words_native || plan->kernels.bf16_tiles || c->u8 ||
+        !cpu_conv_can_winograd(plan, c) || c->weights.cin < SK_BLOCK || c->weights.cin > SK_WORDS_CHANNELS)
+        return false;
+    return c->stride_h == 1 ||
+           (c->out_w >= 32 && c->out_h >= 32 && (int64_t)c->weights.cin * c->out_w >= 128 * 40);
+}
+
 /* Twice f32's products in the same time: Winograd with stride 1 saves more than that, unless there are few channels. */
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
 {
@@ -80,7 +99,8 @@ bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
         return plan->bf16 && !c->u8 && c->weights.groups == 1 && reads_whole_blocks(plan, c) &&
                c->out_w >= 16;
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
-           !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c));
+           (words_pay(plan, c) ||
+            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c)));
 }
 
 /* In eight bits Winograd multiplies words: a quarter of the products, half as many an instruction, and the transforms, which few
@@ -108,6 +128,12 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     const int8_t *taps = tap_tiles(plan, c);
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(taps, blocks, 4)};
+    if (words_pay(plan, c)) {
+        choice.form = CPU_CONV_WORDS;
+        choice.tile = (uint8_t)taps[choice.width];
+        choice.batch_tiles = winograd_batch(plan, c, choice.form, choice.tile, 384 << 10);
+        return choice;
+    }
     if (cpu_conv_is_bf16(plan, c)) {
         choice.form = CPU_CONV_BF16;
         choice.tile = (uint8_t)taps[choice.width];
@@ -116,13 +142,13 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     if (winograd_pays_u8(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)taps[choice.width];
-        choice.batch_tiles = winograd_batch(plan, c, choice.tile, 0);
+        choice.batch_tiles = winograd_batch(plan, c, choice.form, choice.tile, 0);
         return choice;
     }
     if (winograd_pays(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
-        choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
+        choice.batch_tiles = winograd_batch(plan, c, choice.form, choice.tile, 640 << 10);
         return choice;
     }
     if (rows_pay(plan, c)) {
@@ -171,23 +197,24 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
     int32_t count = 0;
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
+    const bool tiled = guess.form == CPU_CONV_WINOGRAD || guess.form == CPU_CONV_WORDS;
     const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : tap_tiles(plan, c);
     for (int32_t w = 4; w >= 1; w--) {
         if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
             continue;
         const bool groups = blocks >= w * plan->threads && plan->threads > 1; /* enough for every thread */
         cpu_conv_choice choice = {.form = guess.form, .width = (uint8_t)w, .tile = (uint8_t)tiles[w]};
-        if (guess.form == CPU_CONV_WINOGRAD) {
-            choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
+        if (tiled) {
+            choice.batch_tiles = winograd_batch(plan, c, choice.form, choice.tile, 640 << 10);
             add_candidate(list, &count, &choice);
-            choice.batch_tiles = winograd_batch(plan, c, choice.tile, 320 << 10);
+            choice.batch_tiles = winograd_batch(plan, c, choice.form, choice.tile, 320 << 10);
             add_candidate(list, &count, &choice);
         } else if (guess.form == CPU_CONV_BF16) {
             add_candidate(list, &count, &choice);
         } else {
             add_orders(list, &count, choice, blocks);
         }
-        if (groups && c->out_h < (guess.form == CPU_CONV_WINOGRAD ? 25 : 4 * plan->threads)) {
+        if (groups && c->out_h < (tiled ? 25 : 4 * plan->threads)) {
             choice.split_groups = 1;
             add_candidate(list, &count, &choice);
         }
