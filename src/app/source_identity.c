@@ -25,6 +25,8 @@ void sk_source_place(const char *source, sk_text *out)
     if (!real && !strstr(source, "://")) { /* a pattern: the folder it looks into */
         char *folder = sk_path_folder(source);
         real = folder ? realpath(folder, NULL) : NULL;
+        if (!folder)
+            out->failed = SK_ERR_MEMORY; /* "" would be another run's */
         sk_free(folder);
     }
     sk_text_append(out, real ? real : "");
@@ -62,6 +64,8 @@ void sk_source_sample(const char *source, sk_text *out)
     if (!file_at(source, &info) || sk_file_open(path_of(source), &file, &bytes, NULL) != SK_OK)
         return;
     char *piece = sk_malloc(PIECE_BYTES);
+    if (!piece)
+        out->failed = SK_ERR_MEMORY; /* a hash of nothing would be another run's */
     sk_sha256_begin(&state);
     for (int64_t i = 0; piece && i < PIECES; i++) { /* evenly spread, the first and last bytes among them */
         int64_t at = bytes > PIECE_BYTES ? (bytes - PIECE_BYTES) / (PIECES - 1) * i : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each member of a run's identity says, value by value; how differences are told; and the header made of it. */
 #include "app/run_identity.h"
+#include "base/file.h"
 #include "models/model.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -89,6 +90,68 @@ static void values(void **state)
     assert_string_equal(value("centroid_peak_threshold"), "0");
     settings.detector.sleap.centroid_peak_threshold = 0.5F;
     assert_string_equal(value("centroid_peak_threshold"), "0.5");
+}
+
+/* Numbers with as many digits as they have: seven, and fifteen of those that are kept in double precision. */
+static void digits(void **state)
+{
+    (void)state;
+    begin(2);
+    settings.detector.confidence = settings.detector.peak_threshold = 1.0F / 3;
+    settings.detector.iou = 1.0 / 3;
+    assert_string_equal(value("conf"), "0.3333333");
+    assert_string_equal(value("iou"), "0.333333333333333");
+    assert_string_equal(value("centroid_peak_threshold"), "0.3333333");
+    settings.detector.sleap.centroid_peak_threshold = 2.0F / 3;
+    assert_string_equal(value("centroid_peak_threshold"), "0.6666667");
+}
+
+/* Of an engine's own options those that change results and are not as usual. */
+static void options_of_engines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *runtime, *options, *said;
+    } rows[] = {{"cpu", NULL, ""},
+                {"cpu", "", ""},
+                {"cpu", "winograd=off,tune=off", "winograd=off"},
+                {"cpu", "tune=off", ""},
+                {"cpu", "mask=avx2", "mask=avx2"},
+                {"nobody", NULL, ""},
+                {"nobody", "winograd=off", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(1);
+        settings.detector.runtime = rows[i].runtime;
+        settings.detector.engine_options = rows[i].options;
+        assert_string_equal(value("engine_options"), rows[i].said);
+    }
+}
+
+/* How many pictures there are, and what they are called; what is in them is told elsewhere. */
+static void names_of_pictures(void **state)
+{
+    (void)state;
+    char folder[300], path[320], one[256], two[256];
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
+    snprintf(folder, sizeof folder, "%s/pictures", test_folder());
+    assert_ok(sk_folder_make(folder, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        sk_source *source = NULL;
+        snprintf(path, sizeof path, "%s/%c.png", folder, 'a' + i);
+        assert_ok(sk_file_replace(path, i ? "x" : "yyy", i ? 1 : 3, &err), &err);
+        sk_source_defaults(&media);
+        media.skip_unreadable = true;
+        assert_ok(sk_source_open(folder, &media, &source, &err), &err);
+        begin(1);
+        facts.source = source;
+        snprintf(i == 2 ? two : one, sizeof one, "%s", value("pictures"));
+        sk_source_close(&source);
+        char wanted[16];
+        snprintf(wanted, sizeof wanted, "%d, names ", i + 1);
+        assert_int_equal(strncmp(i == 2 ? two : one, wanted, strlen(wanted)), 0);
+        assert_int_equal(strlen(i == 2 ? two : one), strlen(wanted) + 16);
+    }
+    assert_string_not_equal(one + 3, two + 3);
 }
 
 /* Skitter's own results do not depend on how frames go together; others' may. */
@@ -220,11 +283,17 @@ static void what_headers_say(void **state)
     models[0] = &finder, finder.family = SK_FAMILY_YOLO;
 }
 
+static sk_run_identity whole;
+
+/* Half an identity would be another run's: it is all there, or it is said that it is not. */
 static sk_status make(void *context, sk_error *error)
 {
     sk_run_identity of = {0};
     (void)context;
-    const sk_status status = sk_run_identity_of(&facts, &of, error);
+    sk_status status = sk_run_identity_of(&facts, &of, error);
+    if (status == SK_OK && (strcmp(sk_text_get(&of.text), sk_text_get(&whole.text)) != 0 ||
+                            strcmp(sk_text_get(&of.settings), sk_text_get(&whole.settings)) != 0))
+        status = sk_fail(error, SK_ERR_FORMAT, "a part is missing");
     sk_run_identity_free(&of);
     return status;
 }
@@ -232,19 +301,48 @@ static sk_status make(void *context, sk_error *error)
 static void without_memory(void **state)
 {
     (void)state;
-    begin(2);
-    assert_true(test_every_allocation(make, NULL) > 4);
+    char long_path[5000]; /* longer than what texts begin with */
+    memset(long_path, 'x', sizeof long_path - 1);
+    long_path[sizeof long_path - 1] = '\0';
+    for (int there = 0; there < 2; there++) {
+        begin(2);
+        settings.source = there ? test_source("tests/fixtures/grey_64x48.png") : long_path;
+        assert_ok(sk_run_identity_of(&facts, &whole, &err), &err);
+        assert_true(test_every_allocation(make, NULL) > 4);
+        sk_run_identity_free(&whole);
+    }
+}
+
+/* A member's name is told whole. */
+static void long_names(void **state)
+{
+    (void)state;
+    char line[120], wanted[140];
+    snprintf(line, sizeof line, "%063d\tx\n", 7);
+    snprintf(wanted, sizeof wanted, "{\"identity\":{\"%063d\":\"x\"}}", 7);
+    sk_text text = {0};
+    sk_json json = sk_json_to_text(&text, 0);
+    sk_json_object(&json);
+    sk_run_identity_json(line, "identity", &json);
+    sk_json_close(&json);
+    assert_ok(sk_json_end(&json, &err), &err);
+    assert_non_null(strstr(sk_text_get(&text), wanted));
+    sk_text_free(&text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
+        cmocka_unit_test(digits),
+        cmocka_unit_test(options_of_engines),
+        cmocka_unit_test(names_of_pictures),
         cmocka_unit_test(what_bits_depend_on),
         cmocka_unit_test(how_colours_are_read),
         cmocka_unit_test(differences),
         cmocka_unit_test(what_headers_say),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(long_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
