@@ -226,7 +226,7 @@ sk_status sk_given_frames_get(sk_given_frames *f, int64_t number, sk_result_fram
     if (number < 0 || number >= f->count)
         return sk_fail(err, SK_ERR_ARG, "there are %lld frames, and none numbered %lld", (long long)f->count,
                        (long long)number);
-    if (f->cursor > 0 && (f->cursor > f->n_entries || f->entries[f->cursor - 1].frame >= frame))
+    if (f->cursor > 0 && f->entries[f->cursor - 1].frame >= frame)
         f->cursor = 0; /* asked for anew */
     while (f->cursor < f->n_entries && f->entries[f->cursor].frame < frame)
         f->cursor++;
