@@ -226,9 +226,9 @@ static void what_they_are(void **state)
     begin(1, frames);
     set.n_keypoints = 2;
     set.points = points, set.n_points = 4;
-    items[0] = (sk_annotation){
+    items[0] = box(0, 5);
+    items[1] = (sk_annotation){
         .has = SK_HAS_OBB | SK_HAS_KEYPOINTS, .obb = {50, 60, 30, 10, 0.5}, .score = 1, .first = 1};
-    items[1] = box(0, 5);
     set.n_items = 2;
     sk_given_frames *f = opened();
     sk_result_frame frame;
