@@ -139,6 +139,9 @@ static void names(void **state)
 {
     (void)state;
     LISTED("many; a_fly.mp4: a/fly.mp4; b_fly.mp4: b/fly.mp4", "a/fly.mp4", "b/fly.mp4");
+    LISTED("many; a_fly.mp4: a/fly.mp4; k: k.mp4; b_fly.mp4: b/fly.mp4", "a/fly.mp4", "k.mp4", "b/fly.mp4");
+    LISTED("many; b_fly.mp4: b/fly.mp4; w: one/w.mp4; k: k.mp4; a_fly.mp4: a/fly.mp4", "b/fly.mp4",
+           "one/w.mp4", "k.mp4", "a/fly.mp4");
     LISTED("many; fly.mp4: a/fly.mp4; fly.avi: b/fly.avi", "a/fly.mp4", "b/fly.avi");
     LISTED("many; a_fly.mp4: a/fly.mp4; b_fly.mp4: b/fly.mp4; fly.avi: b/fly.avi; k: k.mp4", "a/fly.mp4",
            "b/fly.mp4", "b/fly.avi", "k.mp4");
