@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/test.h"
+#include "support/fault.h"
 #include "support/yolo_writer.h"
 
 #include "app/describe.h"
@@ -86,9 +86,114 @@ static void skeletons(void **state)
     }
 }
 
+static void lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' is in:\n%s", part, text);
+}
+
+/* What a file leaves out, or says of something that it does not have: no name is an empty one, a point without a name is its number. */
+static void what_is_not_there(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"nose", NULL, "tail"};
+    static const int32_t edges[3][2] = {{0, 2}, {0, 7}, {9, 2}};
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 64};
+    const sk_describe_settings settings = {0}, as_json = {.json = true};
+    sk_error err = {0};
+    sk_model *model = NULL;
+    char *text = NULL;
+    assert_ok(sk_model_open(yolo_save(&fixture, "holes.pt"), &model, &err), &err);
+    const sk_model before = *model;
+    model->n_keypoints = model->n_edges = 3;
+    model->keypoint_names = names;
+    model->edges = edges;
+    model->class_names = NULL;
+    model->n_classes = 2;
+    assert_ok(sk_describe_model(model, &settings, &text, &err), &err);
+    has(text, "classes      2: , \n");
+    has(text, "keypoints    3: nose, , tail\n");
+    has(text, "skeleton     3 edges: nose-tail, 0-7, 9-2\n");
+    sk_free(text);
+    /* an output's stride is told where it has one, of 1 as well */
+    sk_output_spec outputs[8] = {0};
+    assert_true(model->n_outputs >= 1 && model->n_outputs <= 8);
+    memcpy(outputs, model->outputs, (size_t)model->n_outputs * sizeof *outputs);
+    for (int stride = 0; stride < 2; stride++) {
+        for (int32_t i = 0; i < model->n_outputs; i++)
+            outputs[i].stride = (float)stride;
+        memcpy(model->outputs, outputs, (size_t)model->n_outputs * sizeof *outputs);
+        assert_ok(sk_describe_model(model, &as_json, &text, &err), &err);
+        (stride ? has : lacks)(text, "\"stride\": 1.0");
+        sk_free(text);
+    }
+    *model = before;
+    sk_model_close(&model);
+}
+
+/* Sizes are rounded up to what the network takes: one pixel more is a whole step more. */
+static void steps_of_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t stride, asked;
+        const char *shown;
+    } rows[] = {{32, 64, " at 64x64\n"}, {32, 65, " at 96x96\n"}, {32, 63, " at 64x64\n"},
+                {32, 96, " at 96x96\n"}, {1, 64, " at 64x64\n"},  {1, 60, " at 60x60\n"},
+                {0, 68, " at 68x68\n"}};
+    const yolo_fixture fixture = {.head = "Detect", .f32 = true, .imgsz = 64};
+    sk_error err = {0};
+    sk_model *model = NULL;
+    assert_ok(sk_model_open(yolo_save(&fixture, "steps.pt"), &model, &err), &err);
+    const int32_t before = model->input.stride;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = NULL;
+        const sk_describe_settings settings = {.height = rows[i].asked, .width = rows[i].asked};
+        model->input.stride = rows[i].stride;
+        assert_ok(sk_describe_model(model, &settings, &text, &err), &err);
+        has(text, rows[i].shown);
+        has(text, " at 320x320\n");
+        has(text, " at 640x640\n");
+        has(text, " at 1024x1024\n");
+        sk_free(text);
+    }
+    model->input.stride = before;
+    sk_model_close(&model);
+}
+
+static sk_status describe(void *context, sk_error *why)
+{
+    char *text = NULL;
+    sk_status status = SK_OK;
+    for (int json = 0; json < 2 && status == SK_OK; json++) {
+        const sk_describe_settings settings = {.json = json, .layers = true};
+        status = sk_describe_model(context, &settings, &text, why);
+        if ((status == SK_OK) != (text != NULL))
+            status = SK_ERR_INTERNAL;
+        sk_free(text);
+    }
+    return status;
+}
+
+/* Where memory ends there is no text, and what was made for it is given back. */
+static void without_memory(void **state)
+{
+    (void)state;
+    const yolo_fixture fixture = {.head = "Detect", .f32 = true, .imgsz = 64};
+    sk_error err = {0};
+    sk_model *model = NULL;
+    assert_ok(sk_model_open(yolo_save(&fixture, "memory.pt"), &model, &err), &err);
+    assert_true(model->n_facts > 0);
+    model->input.fixed_size = 1; /* its own size alone */
+    assert_true(test_every_allocation(describe, model) > 20);
+    test_leaves_nothing(describe, model);
+    sk_model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_head_tells_its_work),
-                                       cmocka_unit_test(skeletons)};
+                                       cmocka_unit_test(skeletons), cmocka_unit_test(what_is_not_there),
+                                       cmocka_unit_test(steps_of_sizes), cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
