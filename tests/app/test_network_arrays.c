@@ -81,6 +81,8 @@ static void pictures_and_floats(void **state)
         assert_true(near(&batch.items[i], &floats.items[i], 0, 0, 2 * n));
         assert_true(near(&batch.items[i], &one.items[i], n, 0, n));
         assert_true(near(&batch.items[i], &single.items[i], 0, 0, n));
+        assert_true(single.items[i].shape.dim[0] == 1 &&
+                    sk_shape_equal(&single.items[i].shape, &one.items[i].shape));
         assert_false(near(&batch.items[i], &one.items[i], 0, 0, n)); /* the two differ */
     }
     free_outputs(&batch);
@@ -112,7 +114,7 @@ static void where_channels_lie(void **state)
     model.outputs_nhwc = true;
     outputs last = run(&model, SK_DTYPE_F32, values, shape);
     const int64_t *d = last.items[0].shape.dim;
-    assert_true(d[0] == 2 && d[1] == 4 && d[2] == 5 && d[3] == 3);
+    assert_true(last.items[0].shape.rank == 4 && d[0] == 2 && d[1] == 4 && d[2] == 5 && d[3] == 3);
     const float *x = last.items[0].data;
     for (int n = 0; n < 2; n++)
         for (int i = 0; i < 20; i++)
@@ -160,6 +162,90 @@ static void numbers_that_a_network_wants(void **state)
     }
 }
 
+/* A network whose first output is what it is given, and whose second is its negative. */
+static sk_graph *echo(sk_dtype type, const sk_shape *shape)
+{
+    sk_graph *g = NULL;
+    sk_builder b;
+    const sk_attrs cast = {.cast = {.to = SK_DTYPE_F32}};
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_value in = sk_b_input(&b, "in", type, shape);
+    const sk_value wide = sk_b_node(&b, SK_OP_CAST, &cast, &in, 1, NULL);
+    sk_b_output(&b, wide, "same");
+    sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, wide), "other");
+    assert_ok(b.status, &b.error);
+    return g;
+}
+
+/* A picture of one channel has two sizes, the rows first; numbers are made of pixels as the model's own program makes them. */
+static void grey_pictures(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, COLUMNS = 6 };
+    const sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)1, (int64_t)ROWS, (int64_t)COLUMNS);
+    sk_graph *g = echo(SK_DTYPE_F32, &shape);
+    sk_model model = {
+        .graph = g,
+        .path = "made.onnx",
+        .content_hash = "",
+        .input = {.channels = 1, .scale = 1.0F / 128, .mean = {0.5F, 0, 0}, .std = {0.25F, 0, 0}}};
+    uint8_t pixels[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        pixels[i] = (uint8_t)(10 * i);
+    outputs o = run(&model, SK_DTYPE_U8, pixels, sk_shape_of(2, (int64_t)ROWS, (int64_t)COLUMNS));
+    assert_int_equal(o.count, 2);
+    for (int k = 0; k < 2; k++) {
+        const int64_t *d = o.items[k].shape.dim;
+        const float *x = o.items[k].data;
+        assert_true(o.items[k].shape.rank == 4 && d[0] == 1 && d[1] == 1 && d[2] == ROWS && d[3] == COLUMNS);
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            assert_true(fabsf(x[i] - (k ? -1 : 1) * (10 * (float)i / 128 - 0.5F) / 0.25F) < 1e-5F);
+    }
+    free_outputs(&o);
+    outputs none;
+    const sk_tensor colours = {
+        .dtype = SK_DTYPE_U8, .shape = sk_shape_of(3, (int64_t)2, (int64_t)4, (int64_t)3), .data = pixels};
+    assert_int_equal(sk_net_run_array(&model, engine, &colours, &settings, none.items, &none.count, &err),
+                     SK_ERR_MISMATCH);
+    assert_string_equal(err.message, "made.onnx: wants 1 channel, the input of shape 2x4x3 has 3 (uint8 "
+                                     "arrays are height x width x channels)");
+    sk_graph_close(&g);
+}
+
+/* --- memory --- */
+
+static int of_floats; /* how often the 2 x 3 x 4 x 6 floats could not be had */
+
+static sk_status of_halves(void *context, sk_error *why)
+{
+    static uint8_t pixels[2 * 4 * 6 * 3];
+    const sk_tensor array = {.dtype = SK_DTYPE_U8,
+                             .shape = sk_shape_of(4, (int64_t)2, (int64_t)4, (int64_t)6, (int64_t)3),
+                             .data = pixels};
+    outputs o = {.count = -1};
+    const sk_status status = sk_net_run_array(context, engine, &array, &settings, o.items, &o.count, why);
+    if (o.count != (status == SK_OK ? 2 : 0))
+        return SK_ERR_INTERNAL;
+    of_floats += strstr(why->message, ": 576 bytes could not be") != NULL;
+    free_outputs(&o);
+    return status;
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    const sk_shape shape = sk_shape_of(4, (int64_t)2, (int64_t)3, (int64_t)4, (int64_t)6);
+    sk_graph *g = echo(SK_DTYPE_F16, &shape);
+    sk_model model = {.graph = g,
+                      .path = "made.onnx",
+                      .content_hash = "",
+                      .input = {.channels = 3, .scale = 1, .dtype = SK_DTYPE_F16}};
+    assert_true(test_every_allocation(of_halves, &model) >= 8);
+    assert_int_equal(of_floats, 3); /* on the way to halves, and of either output */
+    sk_graph_close(&g);
+}
+
 static void refused(const sk_model *model, sk_dtype type, sk_shape shape, const char *words)
 {
     static uint8_t nothing[8 * 4096];
@@ -200,6 +286,8 @@ int main(void)
         cmocka_unit_test(pictures_and_floats),
         cmocka_unit_test(where_channels_lie),
         cmocka_unit_test(numbers_that_a_network_wants),
+        cmocka_unit_test(grey_pictures),
+        cmocka_unit_test(without_memory),
         cmocka_unit_test(shapes_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
