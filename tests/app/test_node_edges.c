@@ -188,12 +188,60 @@ static void pictures_that_are_copied(void **state)
     sk_slot_free(&held.slot);
 }
 
+/* Which parameters a node that runs may take: at once, or with a core that is opened anew. */
+static void what_may_change(void **state)
+{
+    (void)state;
+    static const char live[] = " frame_skip frame_id publish_annotated ",
+                      counts[] = " confidence_threshold iou_threshold classes max_detections peak_threshold "
+                                 "max_instances ";
+    sk_node_param p = SK_NODE_PARAM_INIT;
+    int32_t n = 0, n_live = 0, n_found = 0;
+    for (; sk_node_param_get(n, &p); n++) {
+        char word[64];
+        snprintf(word, sizeof word, " %s ", p.name);
+        assert_int_equal(p.live, strstr(live, word) != NULL);
+        assert_int_equal(p.found, strstr(counts, word) != NULL);
+        n_live += p.live;
+        n_found += p.found;
+    }
+    assert_true(n_live == 3 && n_found == 6 && n > 20);
+    assert_false(sk_node_param_get(-1, &p) || sk_node_param_get(n + 1, &p));
+}
+
+static void lists_of_numbers(void **state)
+{
+    (void)state;
+    sk_node_settings *s = NULL;
+    int32_t *list = &(int32_t){1}, count = 7;
+    assert_ok(sk_node_settings_open(&s, &err), &err);
+    static const char *const none[] = {"", "[]", "[ ]"};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(sk_node_settings_set(s, "classes", none[i], &err), &err);
+        assert_ok(sk_node_settings_ints(s, "classes", &list, &count, &err), &err);
+        assert_true(!list && count == 0);
+    }
+    assert_ok(sk_node_settings_set(s, "classes", "[5, 6,7]", &err), &err);
+    assert_ok(sk_node_settings_ints(s, "classes", &list, &count, &err), &err);
+    assert_true(count == 3 && list[0] == 5 && list[1] == 6 && list[2] == 7);
+    sk_free(list);
+    sk_error wanted;
+    (void)sk_fail_memory(&wanted, 3 * sizeof *list);
+    sk_memory_fail_nth(1);
+    assert_int_equal(sk_node_settings_ints(s, "classes", &list, &count, &err), SK_ERR_MEMORY);
+    sk_memory_fail_nth(0);
+    assert_string_equal(err.message, wanted.message);
+    assert_null(list);
+    sk_node_settings_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_its_track_or_none), cmocka_unit_test(calls_that_are_wrong),
         cmocka_unit_test(closed_with_a_result_out),   cmocka_unit_test(bounds_of_what_is_found),
-        cmocka_unit_test(pictures_that_are_copied),
+        cmocka_unit_test(pictures_that_are_copied),   cmocka_unit_test(what_may_change),
+        cmocka_unit_test(lists_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
