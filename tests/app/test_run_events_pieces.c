@@ -53,6 +53,7 @@ typedef struct step {
 } step;
 
 static const step *next_step;
+static sigset_t blocked; /* while it was written */
 static int n_asked, waits[64];
 static char taken[40000];
 static size_t n_taken, largest;
@@ -83,6 +84,7 @@ __attribute__((visibility("default"))) ssize_t write(int file, const void *bytes
     static ssize_t (*real)(int, const void *, size_t);
     if (file == READER) {
         const step *now = next_step++;
+        (void)pthread_sigmask(SIG_BLOCK, NULL, &blocked);
         largest = count > largest ? count : largest;
         errno = now->then == 'i' ? EINTR : now->then == 'a' ? EAGAIN : EIO;
         if (now->then != 't')
@@ -245,6 +247,29 @@ static void broken_pipes(void **state)
     }
 }
 
+/* What lay on the stack before is no signal. */
+static void leave_traces(void)
+{
+    volatile unsigned char bytes[8192];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = 0xFF;
+}
+
+/* While a line is written this one signal waits, and no other. */
+static void only_this_one(void **state)
+{
+    (void)state;
+    static const step once[] = {{'r', 't', 4096}, {'.', 0, 0}};
+    sk_run_events *e = listen(once);
+    sigset_t before;
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
+    leave_traces();
+    sk_run_events_notice(e, "a line");
+    for (int s = 1; s < 32; s++)
+        assert_int_equal(sigismember(&blocked, s), s == SIGPIPE || sigismember(&before, s));
+    sk_run_events_close(&e);
+}
+
 /* --- the clock --- */
 
 static const step always[1] = {{'r', 't', 40000}};
@@ -392,9 +417,9 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_pieces),      cmocka_unit_test(who_hears_on), cmocka_unit_test(broken_pipes),
-        cmocka_unit_test(how_often),      cmocka_unit_test(how_fast),     cmocka_unit_test(how_much_memory),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(in_pieces),       cmocka_unit_test(who_hears_on),   cmocka_unit_test(broken_pipes),
+        cmocka_unit_test(only_this_one),   cmocka_unit_test(how_often),      cmocka_unit_test(how_fast),
+        cmocka_unit_test(how_much_memory), cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
