@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "app/correct.h"
+#include "app/run_folder.h"
 #include "app/run_view.h"
 #include "app/run_view_json.h"
 #include "base/file.h"
@@ -159,11 +160,58 @@ static void files_and_names(void **state)
     (void)frames_of(NULL, 0, 0, 0);
 }
 
+/* Where both files are: of a run that tracks the lines count once they are made, or, of a live source, as they come. */
+static void which_file_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *state, *tracker, *told_by;
+    } rows[] = {
+        {"video", "finished", "skitter", "results.jsonl"}, {"video", "running", "skitter", "journal.skj"},
+        {"live", "running", "skitter", "results.jsonl"},   {"live", "stopped", "skitter", "results.jsonl"},
+        {"video", "stopped", "skitter", "results.jsonl"},  {"video", "finished", NULL, "journal.skj"},
+        {"live", "running", NULL, "journal.skj"},          {"video", "running", NULL, "journal.skj"}};
+    const sk_run_begin how = {.identity = "a\tb\n", .source = "v", .files = (const char *const[]){NULL}};
+    static const sk_instances nothing = {0};
+    sk_run_folder *folder = NULL;
+    assert_ok(sk_run_folder_open("both", &folder, &err), &err);
+    assert_ok(sk_run_folder_begin(folder, &how, &err), &err);
+    const sk_result_frame frame = {.source = "v", .instances = &nothing};
+    assert_ok(sk_run_folder_append(folder, &frame, &err), &err);
+    sk_run_folder_close(&folder);
+    put("both/results.jsonl", FRAME("0", "") FRAME("1", ""));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512], identity[64] = "";
+        sk_run_view *v = NULL;
+        sk_run_view_info info;
+        if (rows[i].tracker)
+            snprintf(identity, sizeof identity, "\"tracker\":\"%s\"", rows[i].tracker);
+        snprintf(text, sizeof text,
+                 "{\"skitter\":\"1\",\"started\":\"2026\",\"state\":\"%s\",\"source\":\"v\",\"source_kind\":"
+                 "\"%s\","
+                 "\"keypoints\":[\"a\",\"b\"],\"edges\":[[0,1]],\"identity\":{%s}}",
+                 rows[i].state, rows[i].kind, identity);
+        put("both/run.json", text);
+        assert_ok(sk_run_view_open("both", &v, &err), &err);
+        sk_run_view_get_info(v, &info);
+        if (strcmp(info.told_by, rows[i].told_by) != 0)
+            fail_msg("row %zu is told by %s", i, info.told_by);
+        const bool lines = strcmp(rows[i].told_by, "results.jsonl") == 0;
+        assert_int_equal(info.frames, lines ? 2 : 1);
+        assert_int_equal(info.tracked, lines);
+        assert_non_null(strstr(info_of(v, true), strcmp(rows[i].state, "running") == 0
+                                                     ? "\"complete\":false"
+                                                     : "\"complete\":true"));
+        sk_run_view_close(&v);
+    }
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(pictures_that_nobody_followed),
-                                       cmocka_unit_test(files_and_names)};
+                                       cmocka_unit_test(files_and_names),
+                                       cmocka_unit_test(which_file_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
