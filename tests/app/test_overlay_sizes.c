@@ -80,6 +80,48 @@ static void few_frames(void **state)
     }
 }
 
+/* As many frames a part as tests say, where that is a number above 0; else five hundred. */
+static void frames_a_part(void **state)
+{
+    (void)state;
+    static uint8_t pixels[32 * 24 * 3 + 64];
+    static const struct {
+        const char *said;
+        int wanted;
+    } rows[] = {{"1", 1}, {"2", 2}, {"0", 500}, {"-3", 500}, {"x", 500}, {NULL, 500}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char folder[32];
+        int64_t covered = 0;
+        sk_overlay_run *run = NULL;
+        sk_overlay_settings s;
+        sk_overlay_defaults(&s);
+        snprintf(folder, sizeof folder, "part%zu", i);
+        assert_ok(sk_folder_make(folder, &err), &err);
+        assert_int_equal(rows[i].said ? setenv("SKITTER_OVERLAY_PART", rows[i].said, 1)
+                                      : unsetenv("SKITTER_OVERLAY_PART"),
+                         0);
+        const sk_overlay_place place = {.folder = folder, .id = 7, .rate = 20};
+        assert_ok(sk_overlay_run_open(&place, &s, &run, &err), &err);
+        assert_ok(sk_overlay_run_begin(run, 0, &covered, &err), &err);
+        const int frames = rows[i].wanted < 500 || !rows[i].said ? rows[i].wanted : 4;
+        for (int k = 0; k < frames; k++) {
+            const sk_frame f = {.size = sizeof f,
+                                .format = SK_PIXEL_RGB,
+                                .width = 32,
+                                .height = 24,
+                                .stride = 96,
+                                .data = pixels,
+                                .index = k,
+                                .time_ns = (int64_t)k * 50000000};
+            assert_false(sk_overlay_run_part_is_full(run));
+            assert_ok(sk_overlay_run_write(run, &f, "v.mp4", &nobody, NULL, &err), &err);
+        }
+        assert_int_equal(sk_overlay_run_part_is_full(run), frames == rows[i].wanted);
+        sk_overlay_run_close(&run);
+    }
+    assert_int_equal(setenv("SKITTER_OVERLAY_PART", "3", 1), 0);
+}
+
 static void where_tracks_are_drawn(void **state)
 {
     (void)state;
@@ -105,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(few_frames),
+        cmocka_unit_test(frames_a_part),
         cmocka_unit_test(where_tracks_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
