@@ -69,7 +69,9 @@ sk_status sk_node_follow(sk_node_core *c, sk_error *err)
                                    .width = of->width,
                                    .height = of->height,
                                    .instances = of->instances};
-    SK_TRY(sk_track_teller_tell(c->teller, c->entry++, &known, &c->out.tracks, err));
+    const sk_status status = sk_track_teller_tell(c->teller, c->entry, &known, &c->out.tracks, err);
+    c->entry += c->entry > 0 || status == SK_OK; /* what could not begin begins with the next picture */
+    SK_TRY(status);
     const int32_t n = c->out.told.n_objects;
     SK_TRY(sk_array_reserve((void **)&c->out.track_of, &c->out.track_capacity, (size_t)n + 1,
                             sizeof *c->out.track_of, SIZE_MAX / 64, err));
