@@ -124,7 +124,8 @@ static sk_status note(given_run *r, sk_run_state state, sk_error *err)
                                       .frames = r->progress.done,
                                       .instances = r->progress.instances,
                                       .part_frames = r->report->frames,
-                                      .part_seconds = r->report->seconds};
+                                      .part_seconds = r->report->seconds,
+                                      .source = r->report->source};
     return sk_run_folder_note(r->folder, &r->header, &standing, err);
 }
 
