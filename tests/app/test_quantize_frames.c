@@ -7,6 +7,7 @@
 #include "app/quantize_internal.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "media/video_sink.h"
 #include "runner/network.h"
 
@@ -227,6 +228,80 @@ static void what_crops_keep(void **state)
     sk_model_close(&model);
 }
 
+/* Where a file says where the animals are, the frames it says something of are read, and crops are cut out there. */
+static void crops_of_a_file(void **state)
+{
+    (void)state;
+    static const int64_t wanted[] = {0, 3, 4, 11, 20, 29};
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 32};
+    sk_model *model = NULL;
+    sk_text csv = {0};
+    const char *video = made_video("known.avi", 30, CODED);
+    assert_ok(sk_model_open(yolo_save(&fixture, "crops.pt"), &model, &err), &err);
+    sk_text_append(&csv, "frame,class,name,score,x1,y1,x2,y2\n");
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k <= i % 3; k++) /* one, two or three of them, each with another score, however low */
+            sk_text_appendf(&csv, "%d,0,mouse,%g,%d,4,%d,20\n", (int)wanted[i], 0.9 - 0.4 * k, 4 + 8 * k,
+                            30 + 8 * k);
+    assert_ok(sk_file_replace("known.csv", csv.data, csv.length, &err), &err);
+    sk_text_free(&csv);
+    begin(model, video, 8);
+    s.detections = "known.csv";
+    assert_ok(sk_quantize_finder_open(&job, &err), &err);
+    assert_string_equal(job.finder->path, "known.csv");
+    assert_ok(sk_quantize_read(&job, &err), &err);
+    are_frames(wanted, 6);
+    assert_true(ticks == 6 && total == 10 && job.missing == 0 && !job.stages[0].finder_network);
+    for (int32_t i = 0; i < 6; i++)
+        assert_int_equal(job.frames[i].count, 1 + i % 3);
+    const sk_instances *found = &job.frames[4].found;
+    assert_true(found->count == 2 && found->n_keypoints == 0 && found->items[1].box[0] == 12);
+    sk_quantize_frames_free(&job);
+    sk_quantize_finder_close(&job);
+    /* a video of which it says too little, and pictures, which have no numbers */
+    static const char few[] = "frame,x1,y1,x2,y2\n1,1,1,9,9\n7,1,1,9,9\n";
+    assert_ok(sk_file_replace("few.csv", few, strlen(few), &err), &err);
+    for (int pictures = 0; pictures < 2; pictures++) {
+        begin(model, pictures ? "crops" : video, 8);
+        s.detections = "few.csv";
+        assert_ok(sk_quantize_finder_open(&job, &err), &err);
+        assert_int_equal(sk_quantize_read(&job, &err), pictures ? SK_ERR_UNSUPPORTED : SK_ERR_ARG);
+        assert_non_null(strstr(err.message, pictures
+                                                ? "crops: --detections are of a video's frames"
+                                                : ": has 2 frames with detections; at least 5 are needed"));
+        sk_quantize_frames_free(&job);
+        sk_quantize_finder_close(&job);
+    }
+    sk_model_close(&model);
+}
+
+/* Who is to find the animals must be whole. */
+static void a_finder_that_is_cut_off(void **state)
+{
+    (void)state;
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true, .imgsz = 32};
+    static char finder[4300];
+    sk_model *model = NULL;
+    snprintf(finder, sizeof finder, "%s", yolo_save(&fixture, "whole.pt"));
+    assert_ok(sk_model_open(finder, &model, &err), &err);
+    for (int lacks = 0; lacks < 2; lacks++) {
+        begin(model, "crops", 8);
+        s.finder = finder;
+        assert_ok(sk_net_engine("cpu", &job.engine, &err), &err);
+        assert_ok(sk_quantize_finder_open(&job, &err), &err);
+        sk_graph *graph = job.finder->graph;
+        job.finder->truncated = lacks == 0;
+        job.finder->graph = lacks ? NULL : graph;
+        assert_int_equal(sk_quantize_read(&job, &err), SK_ERR_FORMAT);
+        assert_non_null(strstr(err.message, "whole.pt: the file is cut off; fetch it again"));
+        assert_int_equal(job.n_stages, 0);
+        job.finder->graph = graph;
+        sk_quantize_frames_free(&job);
+        sk_quantize_finder_close(&job);
+    }
+    sk_model_close(&model);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
@@ -238,6 +313,8 @@ int main(void)
         cmocka_unit_test(a_video_of_unknown_length),
         cmocka_unit_test(a_network_that_follows_the_picture),
         cmocka_unit_test(what_crops_keep),
+        cmocka_unit_test(crops_of_a_file),
+        cmocka_unit_test(a_finder_that_is_cut_off),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_model_close(&tiny);

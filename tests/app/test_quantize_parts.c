@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of making eight bits of a model, by hand: which frames are taken, what is counted, how it scores, what the report says. */
-#include "support/test.h"
+#include "support/fault.h"
 
 #include "app/quantize_internal.h"
 #include "base/file.h"
@@ -52,6 +52,29 @@ static void frames_of_detections(void **state)
     }
     sk_annotations_free(&job.file.set);
     sk_text_free(&csv);
+}
+
+/* A frame counts once, whether it has one detection or five; the first frame of a video is one, too. */
+static sk_status spread_detections(void *context, sk_error *why)
+{
+    sk_frame_range *ranges = NULL;
+    int32_t count = -1;
+    const sk_status status = sk_quantize_finder_frames(context, 10, &ranges, &count, why);
+    const bool right = count == 4 && ranges && ranges[0].first == 0 && ranges[1].first == 2 &&
+                       ranges[2].first == 7 && ranges[3].first == 9;
+    sk_free(ranges);
+    return status == SK_OK && !right ? SK_ERR_INTERNAL : status;
+}
+
+static void frames_count_once(void **state)
+{
+    (void)state;
+    static const char csv[] = "frame,x1,y1,x2,y2\n9,1,1,9,9\n0,1,1,9,9\n7,1,1,9,9\n7,2,2,9,9\n7,3,3,9,9\n"
+                              "2,1,1,9,9\n2,2,2,9,9\n";
+    sk_quantize_job job = {0};
+    assert_ok(sk_annotations_parse("csv", csv, strlen(csv), &job.file.set, &err), &err);
+    assert_int_equal(test_every_allocation(spread_detections, &job), 2);
+    sk_annotations_free(&job.file.set);
 }
 
 /* Evenly over all of a source, also where it has less than twice as many as are wanted. */
@@ -174,6 +197,149 @@ static void scores_of_truth(void **state)
     sk_instances_free(&found);
 }
 
+/* Turned boxes: a middle that is off by half its length is none of the truth's, whichever way it is off. */
+static void scores_of_turned_boxes(void **state)
+{
+    (void)state;
+    static const char *const classes[] = {"fly"};
+    static const float off[2][2] = {{20, 0}, {0, 10}};
+    for (int way = 0; way < 2; way++) {
+        sk_quantize_settings s = {.truth = "turned.csv"};
+        sk_quantize_job job = {.s = &s, .gives = {.n_classes = 1, .class_names = classes}};
+        sk_quantize_truth *t = NULL;
+        sk_quantize_report r = {0};
+        sk_instances found = {0};
+        const sk_quantize_frame frame = {.index = 0};
+        put("turned.csv", "frame,name,cx,cy,w,h,angle\n0,fly,100,50,40,20,0.25\n");
+        assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+        assert_ok(sk_instances_alloc(1, 0, &found, &err), &err);
+        sk_found *one = sk_instances_add(&found);
+        *one = (sk_found){.has = SK_HAS_OBB, .score = 0.9F, .obb = {100, 50, 40, 20, 0.25F}};
+        assert_ok(sk_quantize_truth_add(t, 0, &frame, &found, &err), &err);
+        one->obb[0] += off[way][0];
+        one->obb[1] += off[way][1];
+        assert_ok(sk_quantize_truth_add(t, 1, &frame, &found, &err), &err);
+        assert_ok(sk_quantize_truth_measure(t, &r, &err), &err);
+        assert_string_equal(r.truth_of, "oriented boxes");
+        assert_true(fabs(r.truth[0].ap - 1) < 1e-9 && r.truth[1].ap < 0.5 && r.truth[0].median_px == -1);
+        sk_quantize_truth_close(&t);
+        sk_instances_free(&found);
+    }
+}
+
+/* A model that tells no classes finds whatever there is; one that tells a single one finds that. */
+static void classes_of_the_truth(void **state)
+{
+    (void)state;
+    static const char *const classes[] = {"fly"};
+    put("two.csv", "frame,name,x1,y1,x2,y2\n4,fly,10,10,50,30\n4,bee,60,10,100,30\n");
+    for (int32_t n = 0; n < 2; n++) {
+        sk_quantize_settings s = {.truth = "two.csv"};
+        sk_quantize_job job = {.s = &s, .gives = {.n_classes = n, .class_names = n ? classes : NULL}};
+        sk_quantize_truth *t = NULL;
+        sk_quantize_report r = {0};
+        sk_instances found = {0};
+        const sk_quantize_frame frame = {.index = 4};
+        assert_ok(sk_quantize_truth_open(&job, &t, &err), &err);
+        assert_ok(sk_instances_alloc(2, 0, &found, &err), &err);
+        for (int i = 0; i < 2; i++)
+            *sk_instances_add(&found) = (sk_found){.has = SK_HAS_BOX,
+                                                   .class_id = n ? 0 : -1,
+                                                   .score = 0.9F,
+                                                   .box = {i ? 60 : 10, 10, i ? 100 : 50, 30}};
+        for (int which = 0; which < 2; which++)
+            assert_ok(sk_quantize_truth_add(t, which, &frame, &found, &err), &err);
+        assert_ok(sk_quantize_truth_measure(t, &r, &err), &err);
+        assert_true(fabs(r.truth[0].recall - (n ? 0.5 : 1)) < 1e-9);
+        assert_true(fabs(r.truth[0].precision - (n ? 0.5 : 1)) < 1e-9);
+        sk_quantize_truth_close(&t);
+        sk_instances_free(&found);
+    }
+}
+
+/* --- whether there is a truth of what is measured on --- */
+
+static char pictures[6][8] = {"p0.png", "p1.png", "p2.png", "p3.png", "p4.png", "p5.png"};
+
+static sk_status check_truth(void *context, sk_error *why)
+{
+    sk_quantize_job *job = context;
+    const sk_status status = sk_quantize_truth_open(job, &job->truth, why);
+    const sk_status checked = status == SK_OK ? sk_quantize_truth_check(job, why) : status;
+    if (status != SK_OK && job->truth)
+        return SK_ERR_INTERNAL;
+    sk_quantize_truth_close(&job->truth);
+    return checked;
+}
+
+static void truth_of_what_is_held(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *held, *rows, *words; /* which are held; null: all is well */
+    } cases[] = {
+        {"0", "p0.png,0,1,1,9,9\n", NULL}, /* the first frame, and the first of the truth */
+        {"0", "p1.png,0,1,1,9,9\np0.png,0,1,1,9,9\n", NULL},
+        {"5", "p5.png,0,1,1,9,9\n", NULL}, /* the last */
+        {"0", "p1.png,0,1,1,9,9\nq.png,0,1,1,9,9\n", "(p0.png)"},
+        {"02", "p1.png,0,1,1,9,9\nq.png,0,1,1,9,9\n", "(p0.png, p2.png)"},
+        {"024", "p1.png,0,1,1,9,9\nq.png,0,1,1,9,9\n", "(p0.png, p2.png, p4.png)"},
+        {"0245", "p1.png,0,1,1,9,9\nq.png,0,1,1,9,9\n", "(p0.png, p2.png, p4.png …)"},
+        {"12345", "p0.png,0,1,1,9,9\nq.png,0,1,1,9,9\n", "(p1.png, p2.png, p3.png …)"},
+    };
+    sk_quantize_settings s = {.truth = "held.csv", .data = "folder"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_quantize_frame taken[7] = {{0}};
+        sk_quantize_job job = {.s = &s, .frames = taken, .n_frames = 6};
+        char text[256];
+        for (int k = 0; k < 6; k++)
+            taken[k] =
+                (sk_quantize_frame){.index = k, .name = pictures[k], .held = strchr(cases[i].held, '0' + k)};
+        taken[6] = (sk_quantize_frame){.name = pictures[1], .held = true}; /* behind the last */
+        snprintf(text, sizeof text, "source,frame,x1,y1,x2,y2\n%s", cases[i].rows);
+        put("held.csv", text);
+        const sk_status status = check_truth(&job, &err);
+        if ((status == SK_OK) != !cases[i].words)
+            fail_msg("case %zu: %d", i, status);
+        if (cases[i].words && !strstr(err.message, cases[i].words))
+            fail_msg("'%s' is not in '%s'", cases[i].words, err.message);
+        if (!cases[i].words)
+            assert_true(test_every_allocation(check_truth, &job) > 5);
+    }
+    /* frames of a video are called by their numbers */
+    sk_quantize_frame frames[2] = {{.index = 40, .held = true}, {.index = 44, .held = true}};
+    sk_quantize_job job = {.s = &s, .frames = frames, .n_frames = 2};
+    put("held.csv", "frame,x1,y1,x2,y2\n39,1,1,9,9\n");
+    assert_int_equal(check_truth(&job, &err), SK_ERR_MISMATCH);
+    assert_non_null(
+        strstr(err.message, "held.csv: --truth says nothing of the frames of folder (--data) that"));
+    assert_non_null(strstr(err.message, "(40, 44)"));
+    put("held.csv", "frame,x1,y1,x2,y2\n44,1,1,9,9\n");
+    assert_ok(check_truth(&job, &err), &err);
+}
+
+/* What is told of a loss names the settings that there are: with who finds animals also theirs. */
+static void notices(void **state)
+{
+    (void)state;
+    for (int who = 0; who < 3; who++) {
+        sk_quantize_settings s;
+        sk_quantize_defaults(&s);
+        s.output = "m.skq";
+        s.data = "v.mp4";
+        s.finder = who == 1 ? "f.pt" : NULL;
+        s.detections = who == 2 ? "d.csv" : NULL;
+        sk_quantize_report r = {.missing = 1, .about = {.loss = {.frames = 9}}};
+        sk_quantize_judge(&s, &r);
+        assert_int_equal(r.n_notices, 2);
+        assert_string_equal(r.notices[0],
+                            "v.mp4: cut off: 1 of the frames its header promises are not in the file. The "
+                            "model is made from what is there");
+        assert_true((strstr(r.notices[1], "or a lower --conf or --peak-threshold") != NULL) == (who > 0));
+        assert_non_null(strstr(r.notices[1], "or a lower --conf"));
+    }
+}
+
 static void as_json(void **state)
 {
     (void)state;
@@ -219,9 +385,14 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_detections),
+        cmocka_unit_test(frames_count_once),
         cmocka_unit_test(frames_of_a_source),
         cmocka_unit_test(counts),
         cmocka_unit_test(scores_of_truth),
+        cmocka_unit_test(scores_of_turned_boxes),
+        cmocka_unit_test(classes_of_the_truth),
+        cmocka_unit_test(truth_of_what_is_held),
+        cmocka_unit_test(notices),
         cmocka_unit_test(as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
