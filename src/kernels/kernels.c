@@ -21,7 +21,7 @@ void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags)
     if (flags & SK_CPU_AVX512BF16)
         sk_kernels_f32_avx512bf16(table);
     if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AVX512VNNI))
-        sk_kernels_f32_words_avx512bf16(table);
+        sk_kernels_f32_words_avx512bf16(table, flags);
     if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AMX))
         sk_kernels_f32_amx(table);
 #elif defined(__aarch64__)

@@ -119,7 +119,7 @@ static inline double sk_words_row(int32_t stride, int32_t row)
  * fields of sk_conv_f32c16 except fill, width, tile; out_pixel is 16. Blocks [b0, b1) of rows [y0, y1). */
 typedef sk_conv_f32c16_fn sk_depthwise_f32c16_fn;
 
-/* First layer: 1 to 4 channels, interleaved float rows, made by row_u8 from pictures. */
+/* First layer: 1 to 4 channels, interleaved float rows, made by row_u8 from pictures, by row_planes from tensors. */
 typedef struct sk_first_f32c16 {
     const float *rows[16]; /* kernel_h rows of the current output row, starting at column -pad_left */
     int32_t channels, kernel_h, kernel_w, stride_w;
@@ -135,11 +135,17 @@ typedef struct sk_first_f32c16 {
 typedef void (*sk_first_f32c16_fn)(const sk_first_f32c16 *p);
 typedef void (*sk_to_bf16_fn)(const float *in, uint16_t *out, size_t count);
 typedef void (*sk_from_bf16_fn)(const uint16_t *in, float *out, size_t count);
+/* SiLU as far as bf16 can tell, rounded to it; count is a multiple of 16. */
+typedef sk_to_bf16_fn sk_silu_to_bf16_fn;
 /* The largest of four bf16 pixels each, of two rows; by their bits' order, in which numbers of the positive sign above infinity come last. */
 typedef void (*sk_halve_bf16_fn)(const uint16_t *top, const uint16_t *below, uint16_t *out, int32_t pixels);
 /* out[i] = in[i] * gain[i % 48] - shift[i % 48] for `count` samples; both patterns have 48 entries + 16. */
 typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain,
                              const float *shift);
+
+/* Rows of 1 to 4 channels, `plane` floats apart, to one of interleaved pixels. */
+typedef void (*sk_row_planes_fn)(const float *in, ptrdiff_t plane, int32_t channels, float *out,
+                                 int32_t width);
 
 /* Sliding windows over one block (max, average). Pads are excluded, not zero. */
 typedef struct sk_pool_f32c16 {
@@ -229,17 +235,19 @@ typedef struct sk_kernels_f32 {
     sk_conv_f32c16_fn conv3; /* 3 columns, dilation 1, stride 1 or 2; weights in row form; may be null */
     sk_winograd_f32c16_fn winograd;
     sk_winograd_words_fn winograd_words;
-    int8_t words_native; /* it is quicker than conv_bf16 and winograd */
+    int8_t words_native; /* up to which stride it is quicker than conv_bf16 and winograd; 0: never */
     sk_conv_bf16_fn conv_bf16;
     int8_t bf16_native; /* it is quicker than conv */
     int8_t
         bf16_tiles; /* by far, and quicker than Winograd, where all blocks are full and rows have 16 pixels; else slower */
     sk_to_bf16_fn to_bf16;
+    sk_silu_to_bf16_fn silu_to_bf16;
     sk_from_bf16_fn from_bf16;
     sk_halve_bf16_fn halve_bf16;
     sk_depthwise_f32c16_fn depthwise;
     sk_first_f32c16_fn first;
     sk_row_u8_fn row_u8;
+    sk_row_planes_fn row_planes;
     sk_pool_f32c16_fn max_pool, avg_pool;
     sk_unary_f32_fn unary;
     sk_binary_f32_fn binary;

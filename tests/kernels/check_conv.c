@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 
 #include "graph/graph.h"
+#include "kernels/ref/act_ref.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -541,6 +542,47 @@ static void check_row_u8(kernel_run *run, const sk_kernels_f32 *ref, const sk_ke
     }
 }
 
+static void check_row_planes(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 100; i++) {
+        const int32_t width = (int32_t)kernel_length(run, i, 700),
+                      channels = (int32_t)kernel_range(run, 1, 4);
+        const ptrdiff_t plane = width + kernel_range(run, 0, 50);
+        const size_t n = (size_t)width * (size_t)channels;
+        float *x = filled(run, (size_t)plane * (size_t)(channels - 1) + (size_t)width, 1.0f);
+        float *want = kernel_buffer(run, n * sizeof *want, 4), *got = kernel_buffer(run, n * sizeof *got, 4);
+        kernel_case(run, "%d channels, %d pixels", channels, width);
+        ref->row_planes(x, plane, channels, want, width);
+        mine->row_planes(x, plane, channels, got, width);
+        kernel_compare_f32(run, want, got, n, KERNEL_F32_EXACT);
+        kernel_end(run);
+    }
+}
+
+/* Never more than a rounding away, and one may fall to the other side. */
+static void check_silu_to_bf16(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    const sk_act_f32 silu = {.kind = SK_UNARY_SILU};
+    for (int i = 0; i < 100; i++) {
+        const size_t n = (size_t)kernel_length(run, i, 60) * SK_BLOCK;
+        float *x = kernel_buffer(run, n * sizeof *x, 4);
+        uint16_t *want = kernel_buffer(run, n * sizeof *want, 2),
+                 *got = kernel_buffer(run, n * sizeof *got, 2);
+        kernel_fill_f32(run, x, n, -20.0f, 20.0f);
+        kernel_case(run, "n %zu", n);
+        ref->silu_to_bf16(x, want, n);
+        mine->silu_to_bf16(x, got, n);
+        for (size_t k = 0; k < n; k++) {
+            const float exact = sk_act_ref(x[k], &silu), a = sk_bf16_to_f32(got[k]),
+                        b = sk_bf16_to_f32(want[k]);
+            if (fabsf(a - exact) > 0.0041f * fabsf(exact) + 1e-30f ||
+                fabsf(b - exact) > 0.004f * fabsf(exact) + 1e-30f)
+                kernel_fail(run, "SiLU of %g is %g, not %g", (double)x[k], (double)a, (double)exact);
+        }
+        kernel_end(run);
+    }
+}
+
 void check_conv(kernel_run *run)
 {
     sk_kernels_f32 ref, mine;
@@ -578,6 +620,10 @@ void check_conv(kernel_run *run)
         check_depthwise(run, &ref, &mine);
     if (kernel_variant(run, "f32c16 first", (kernel_fn)mine.first))
         check_first(run, &ref, &mine);
+    if (kernel_variant(run, "row planes", (kernel_fn)mine.row_planes))
+        check_row_planes(run, &ref, &mine);
+    if (kernel_variant(run, "silu to bf16", (kernel_fn)mine.silu_to_bf16))
+        check_silu_to_bf16(run, &ref, &mine);
     if (kernel_variant(run, "row u8", (kernel_fn)mine.row_u8))
         check_row_u8(run, &ref, &mine);
 }

@@ -85,7 +85,7 @@ static bool reads_whole_blocks(const cpu_plan *plan, const cpu_conv *c)
  * 40x40, or 64 onto 80x80, are where it begins to gain on Zen 4. Tiles of AMX are quicker than either. */
 static bool words_pay(const cpu_plan *plan, const cpu_conv *c)
 {
-    if (!plan->bf16 || !plan->kernels.words_native || plan->kernels.bf16_tiles || c->u8 ||
+    if (!plan->bf16 || c->stride_h > plan->kernels.words_native || plan->kernels.bf16_tiles || c->u8 ||
         !cpu_conv_can_winograd(plan, c) || c->weights.cin < SK_BLOCK || c->weights.cin > SK_WORDS_CHANNELS)
         return false;
     return c->stride_h == 1 ||

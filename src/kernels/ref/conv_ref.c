@@ -94,6 +94,12 @@ static void conv_bf16_pixel(const sk_conv_f32c16 *p, int32_t block, int32_t y, i
     finish(p, block, y, x, sum);
 }
 
+static void silu_to_bf16(const float *in, uint16_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = sk_f32_to_bf16(sk_act_ref(in[i], &(sk_act_f32){.kind = SK_UNARY_SILU}));
+}
+
 static void to_bf16(const float *in, uint16_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -334,6 +340,16 @@ static void first(const sk_first_f32c16 *p)
     }
 }
 
+static void row_planes(const float *in, ptrdiff_t plane, int32_t channels, float *out, int32_t width)
+{
+    if (channels == 1)
+        memcpy(out, in, (size_t)width * sizeof *out);
+    else
+        for (int32_t x = 0; x < width; x++)
+            for (int32_t k = 0; k < channels; k++)
+                out[x * channels + k] = in[k * plane + x];
+}
+
 static void row_u8(const uint8_t *in, float *out, int32_t count, const float *gain, const float *shift)
 {
     for (int32_t i = 0; i < count; i++)
@@ -353,9 +369,11 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->winograd_words = winograd_words;
     table->conv_bf16 = conv_bf16;
     table->to_bf16 = to_bf16;
+    table->silu_to_bf16 = silu_to_bf16;
     table->halve_bf16 = halve_bf16;
     table->from_bf16 = from_bf16;
     table->depthwise = depthwise;
     table->first = first;
     table->row_u8 = row_u8;
+    table->row_planes = row_planes;
 }

@@ -139,6 +139,12 @@ static void to_bf16(const float *in, uint16_t *out, size_t count)
     }
 }
 
+/* Whole pixels of a block. */
+static void silu_to_bf16(const float *in, uint16_t *out, size_t count)
+{
+    strip_silu(in, out, (int32_t)(count / SK_BLOCK), SK_BLOCK);
+}
+
 #define STRIP   64 /* pixels that are kept as floats before they are rounded */
 #define LONGEST 20 /* no tile has more pixels */
 

@@ -7,11 +7,12 @@
 /* The first layer reads pictures of 1 to 4 channels: rows of interleaved floats [x][channel], with the pads on both
  * sides. A tap row is kernel_w * channels consecutive samples, and neighbouring pixels are stride * channels apart. */
 
+/* samples: from pixel to pixel, where it is known, so that addresses are; else 0. */
 SK_INLINE void first_tile(const sk_first_f32c16 *p, const float *w, const float *bias, int32_t x, float *out,
-                          const int pixels, const int width)
+                          const int pixels, const int width, const int samples)
 {
     enum { MOST = 20 };
-    const ptrdiff_t step = (ptrdiff_t)p->stride_w * p->channels;
+    const ptrdiff_t step = samples ? samples : (ptrdiff_t)p->stride_w * p->channels;
     const int32_t taps = p->kernel_w * p->channels;
     vec acc[MOST][2 * VEC_PER_BLOCK];
     SK_UNROLL
@@ -84,13 +85,17 @@ SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const fl
         for (; x + (WIDE) <= p->out_w; x += (WIDE)) {                                                        \
             if ((WIDTH) == 1 && p->channels == 3 && p->kernel_w == 3 && p->stride_w == 2)                    \
                 first_tile_3s2(p, w, bias, x, out + x * SK_BLOCK, WIDE);                                     \
+            else if (p->channels == 3 && p->stride_w == 2)                                                   \
+                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH, 6);                               \
+            else if (p->channels == 1 && p->stride_w == 1)                                                   \
+                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH, 1);                               \
             else                                                                                             \
-                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH);                                  \
+                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH, 0);                               \
             for (int j = 0; j < (WIDTH); j++)                                                                \
                 sk_act_run(out + j * p->out_plane + x * SK_BLOCK, (WIDE)*VEC_PER_BLOCK, &p->act);            \
         }                                                                                                    \
         for (; x < p->out_w; x++) {                                                                          \
-            first_tile(p, w, bias, x, out + x * SK_BLOCK, 1, WIDTH);                                         \
+            first_tile(p, w, bias, x, out + x * SK_BLOCK, 1, WIDTH, 0);                                      \
             for (int j = 0; j < (WIDTH); j++)                                                                \
                 sk_act_run(out + j * p->out_plane + x * SK_BLOCK, VEC_PER_BLOCK, &p->act);                   \
         }                                                                                                    \

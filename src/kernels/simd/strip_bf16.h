@@ -25,6 +25,24 @@ static void add_residual(const sk_conv_f32c16 *p, float *row, int32_t block, int
     }
 }
 
+/* SiLU as far as bf16 can tell: 2^f to 7.5e-5 and a reciprocal of 14 bits, where a last bit is worth 4e-3 to 8e-3. Two thirds of the time
+ * of vec_silu. */
+SK_INLINE vec silu_for_bf16(vec x)
+{
+    const vec t = vec_min(vec_mul(x, vec_set1(-SK_LOG2_E)), vec_set1(126.0f)), f = _mm512_reduce_ps(t, 0x01);
+    vec e = vec_fma(vec_set1(7.802452e-2f), f, vec_set1(2.2606716e-1f));
+    e = vec_fma(e, f, vec_set1(6.9583354e-1f));
+    e = vec_fma(e, f, vec_set1(9.9992522e-1f));
+    return vec_mul(x, _mm512_rcp14_ps(vec_add(vec_set1(1.0f), _mm512_scalef_ps(e, t))));
+}
+
+static void strip_silu(const float *row, uint16_t *out, int32_t pixels, ptrdiff_t out_pixel)
+{
+    for (int32_t k = 0; k < pixels; k++)
+        _mm256_storeu_si256((__m256i *)(void *)(out + k * out_pixel),
+                            (__m256i)_mm512_cvtneps_pbh(silu_for_bf16(vec_load(row + k * SK_BLOCK))));
+}
+
 /* What follows the sums of `pixels` pixels of one block, kept as floats in the first cache: to p->out or p->out16, from x on. */
 static void strip_out(const sk_conv_f32c16 *p, float *row, int32_t block, int32_t y, int32_t x,
                       int32_t pixels)
@@ -33,6 +51,10 @@ static void strip_out(const sk_conv_f32c16 *p, float *row, int32_t block, int32_
     const ptrdiff_t to = block * p->out_plane + y * p->out_row + x * p->out_pixel;
     if (residual && p->residual_first)
         add_residual(p, row, block, y, x, pixels);
+    if (p->act.kind == SK_UNARY_SILU && p->out16 && (!residual || p->residual_first)) {
+        strip_silu(row, p->out16 + to, pixels, p->out_pixel);
+        return;
+    }
     if (p->act.kind)
         sk_act_run(row, pixels, &p->act);
     if (residual && !p->residual_first)

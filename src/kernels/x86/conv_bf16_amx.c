@@ -81,4 +81,5 @@ void sk_kernels_f32_amx(sk_kernels_f32 *table)
     table->winograd2_from = INT16_MAX;
     table->to_bf16 = to_bf16;
     table->from_bf16 = from_bf16;
+    table->silu_to_bf16 = silu_to_bf16;
 }

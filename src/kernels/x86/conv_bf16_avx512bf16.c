@@ -8,6 +8,7 @@ void sk_kernels_f32_avx512bf16(sk_kernels_f32 *table)
     table->conv_bf16 = conv_bf16;
     table->bf16_native = 1;
     table->to_bf16 = to_bf16;
+    table->silu_to_bf16 = silu_to_bf16;
     table->from_bf16 = from_bf16;
     table->halve_bf16 = halve_bf16;
 }

@@ -10,7 +10,7 @@ void sk_kernels_f32_conv3_avx512(sk_kernels_f32 *table);
 void sk_kernels_f32_conv_avx2(sk_kernels_f32 *table);
 void sk_kernels_f32_conv3_avx2(sk_kernels_f32 *table);
 /* Needs AVX512-VNNI besides. */
-void sk_kernels_f32_words_avx512bf16(sk_kernels_f32 *table);
+void sk_kernels_f32_words_avx512bf16(sk_kernels_f32 *table, uint32_t flags);
 void sk_kernels_f32_conv_sse42(sk_kernels_f32 *table);
 
 #endif
