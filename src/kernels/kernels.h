@@ -119,6 +119,10 @@ static inline double sk_words_row(int32_t stride, int32_t row)
  * fields of sk_conv_f32c16 except fill, width, tile; out_pixel is 16. Blocks [b0, b1) of rows [y0, y1). */
 typedef sk_conv_f32c16_fn sk_depthwise_f32c16_fn;
 
+/* The same from a map of bf16, to either; sums are f32's. Windows up to SK_DEPTHWISE_BF16_MOST rows and columns, strides up to 2, no dilation. */
+#define SK_DEPTHWISE_BF16_MOST 7
+typedef sk_depthwise_f32c16_fn sk_depthwise_bf16_fn;
+
 /* First layer: 1 to 4 channels, interleaved float rows, made by row_u8 from pictures, by row_planes from tensors. */
 typedef struct sk_first_f32c16 {
     const float *rows[16]; /* kernel_h rows of the current output row, starting at column -pad_left */
@@ -245,6 +249,7 @@ typedef struct sk_kernels_f32 {
     sk_from_bf16_fn from_bf16;
     sk_halve_bf16_fn halve_bf16;
     sk_depthwise_f32c16_fn depthwise;
+    sk_depthwise_bf16_fn depthwise_bf16;
     sk_first_f32c16_fn first;
     sk_row_u8_fn row_u8;
     sk_row_planes_fn row_planes;

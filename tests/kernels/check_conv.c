@@ -485,6 +485,46 @@ static void check_depthwise(kernel_run *run, const sk_kernels_f32 *ref, const sk
     }
 }
 
+static void check_depthwise_bf16(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 120; i++) {
+        problem q = {.p = {.dilation_h = 1, .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->kernel_h = p->kernel_w = i % 2 ? 3 : (int32_t)kernel_range(run, 1, SK_DEPTHWISE_BF16_MOST);
+        p->stride_h = p->stride_w = (int32_t)kernel_range(run, 1, 2);
+        p->out_h = (int32_t)kernel_range(run, 1, 11);
+        p->out_w = (int32_t)kernel_length(run, i, 80);
+        random_blocks(run, &q);
+        p->out_blocks = p->in_blocks;
+        p->width = 1;
+        make_buffers(run, &q, 0, 1);
+        const size_t count = (size_t)p->in_plane * (size_t)p->in_blocks;
+        uint16_t *low = kernel_buffer(run, count * sizeof *low, 2);
+        for (size_t k = 0; k < count; k++)
+            low[k] = sk_f32_to_bf16(q.in[k]);
+        p->in16 = low;
+        p->in = NULL;
+        uint16_t *want = kernel_buffer(run, q.out_floats * sizeof *want, 2),
+                 *got = kernel_buffer(run, q.out_floats * sizeof *got, 2);
+        const bool rounded = kernel_range(run, 0, 1);
+        name_case(run, &q);
+        const int32_t cut = (int32_t)kernel_range(run, 0, p->out_h);
+        p->out = q.want;
+        p->out16 = rounded ? want : NULL;
+        ref->depthwise_bf16(p, 0, p->out_blocks, 0, p->out_h);
+        p->out = q.got;
+        p->out16 = rounded ? got : NULL;
+        mine->depthwise_bf16(p, 0, p->out_blocks, 0, cut);
+        mine->depthwise_bf16(p, 0, p->out_blocks, cut, p->out_h);
+        for (size_t k = 0; k < q.out_floats && rounded; k++) {
+            q.want[k] = sk_bf16_to_f32(want[k]);
+            q.got[k] = sk_bf16_to_f32(got[k]);
+        }
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, rounded ? KERNEL_BF16 : conv_limits);
+        kernel_end(run);
+    }
+}
+
 static void check_first(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
     for (int i = 0; i < 80; i++) {
@@ -618,6 +658,8 @@ void check_conv(kernel_run *run)
     }
     if (kernel_variant(run, "f32c16 depthwise", (kernel_fn)mine.depthwise))
         check_depthwise(run, &ref, &mine);
+    if (kernel_variant(run, "depthwise bf16", (kernel_fn)mine.depthwise_bf16))
+        check_depthwise_bf16(run, &ref, &mine);
     if (kernel_variant(run, "f32c16 first", (kernel_fn)mine.first))
         check_first(run, &ref, &mine);
     if (kernel_variant(run, "row planes", (kernel_fn)mine.row_planes))

@@ -25,6 +25,17 @@ bool cpu_conv_can_rows(const cpu_plan *plan, const cpu_conv *c)
            (c->stride_w == 1 || c->stride_w == 2);
 }
 
+/* Maps of image n, each f32 or bf16. */
+static void at_image(const cpu_conv *c, int32_t n, sk_conv_f32c16 *p)
+{
+    p->in = c->p.in ? c->p.in + n * c->in_image : NULL;
+    p->in16 = c->p.in16 ? c->p.in16 + n * c->in_image : NULL;
+    p->out = c->p.out ? c->p.out + n * c->out_image : NULL;
+    p->out16 = c->p.out16 ? c->p.out16 + n * c->out_image : NULL;
+    p->residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
+    p->residual16 = c->p.residual16 ? c->p.residual16 + n * c->residual_image : NULL;
+}
+
 /* Splits rows of all images; calls the kernel once an image. */
 static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_fn fn, int32_t units,
                      int32_t part, int32_t parts)
@@ -35,10 +46,8 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_f
     if (c->choice.split_groups) {
         sk_pool_split(units, 1, part, parts, &from, &to);
         for (int32_t n = 0; n < c->n && from < to; n++) {
+            at_image(c, n, &p);
             fn(&p, (int32_t)from, (int32_t)to, 0, p.out_h);
-            p.in += c->in_image;
-            p.out += c->out_image;
-            p.residual = p.residual ? p.residual + c->residual_image : NULL;
         }
         return;
     }
@@ -46,23 +55,10 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_f
     for (int64_t at = from; at < to;) {
         int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
         int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
-        p.in = c->p.in + n * c->in_image;
-        p.out = c->p.out + n * c->out_image;
-        p.residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
+        at_image(c, n, &p);
         fn(&p, 0, units, y, y + rows);
         at += rows;
     }
-}
-
-/* Maps of image n, each f32 or bf16. */
-static void at_image(const cpu_conv *c, int32_t n, sk_conv_f32c16 *p)
-{
-    p->in = c->p.in ? c->p.in + n * c->in_image : NULL;
-    p->in16 = c->p.in16 ? c->p.in16 + n * c->in_image : NULL;
-    p->out = c->p.out ? c->p.out + n * c->out_image : NULL;
-    p->out16 = c->p.out16 ? c->p.out16 + n * c->out_image : NULL;
-    p->residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
-    p->residual16 = c->p.residual16 ? c->p.residual16 + n * c->residual_image : NULL;
 }
 
 static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
@@ -124,7 +120,9 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
     switch (c->choice.form) {
     case CPU_CONV_TAPS: run_rows(c, frame, k->conv, c->groups, part, parts); break;
     case CPU_CONV_ROWS: run_rows(c, frame, k->conv3, c->groups, part, parts); break;
-    case CPU_CONV_DEPTHWISE: run_rows(c, frame, k->depthwise, c->p.out_blocks, part, parts); break;
+    case CPU_CONV_DEPTHWISE:
+        run_rows(c, frame, c->p.in16 ? k->depthwise_bf16 : k->depthwise, c->p.out_blocks, part, parts);
+        break;
     case CPU_CONV_WINOGRAD: run_winograd(c, frame, part, parts); break;
     case CPU_CONV_BF16: run_bf16(c, frame, part, parts); break;
     case CPU_CONV_WORDS: run_words(c, frame, part, parts); break;

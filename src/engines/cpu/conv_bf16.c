@@ -9,6 +9,19 @@ static bool is_depthwise(const cpu_conv *c)
            c->weights.groups == c->weights.cout;
 }
 
+/* A depthwise convolution multiplies floats, but half as many bytes come and go. */
+static bool is_low_depthwise(const cpu_plan *plan, const cpu_conv *c)
+{
+    return plan->bf16 && plan->kernels.bf16_native && is_depthwise(c) &&
+           c->kernel_h <= SK_DEPTHWISE_BF16_MOST && c->kernel_w <= SK_DEPTHWISE_BF16_MOST &&
+           c->stride_h <= 2 && c->stride_w <= 2 && c->dilation_h <= 1 && c->dilation_w <= 1;
+}
+
+static bool reads_low(const cpu_plan *plan, const cpu_conv *c)
+{
+    return is_depthwise(c) ? is_low_depthwise(plan, c) : cpu_conv_is_bf16(plan, c);
+}
+
 /* What the shape of a node's convolution says, before it is built. */
 static bool node_is_bf16(const cpu_plan *plan, const sk_node *node)
 {
@@ -29,7 +42,7 @@ static bool node_is_bf16(const cpu_plan *plan, const sk_node *node)
         .out_h = (int32_t)ys->dim[2],
         .out_w = (int32_t)ys->dim[3],
         .weights = {.groups = node->a.conv.groups, .cin = (int32_t)xs->dim[1], .cout = (int32_t)ys->dim[1]}};
-    return !is_depthwise(&c) && cpu_conv_is_bf16(plan, &c);
+    return reads_low(plan, &c);
 }
 
 #define MOST_PASSED 6 /* concatenations and the like between a convolution and the one that reads it */
@@ -59,8 +72,10 @@ static bool wanted_low(const cpu_plan *plan, sk_value v, int passed)
 void cpu_conv_to_bf16(const cpu_plan *plan, const sk_node *node, cpu_conv *c)
 {
     const bool first = cpu_conv_can_first(plan, c);
-    if (plan->low != CPU_LOW_BF16 || is_depthwise(c) || (!first && !cpu_conv_is_bf16(plan, c)))
+    if (plan->low != CPU_LOW_BF16 || (!first && !reads_low(plan, c)))
         return;
+    if (is_depthwise(c) && plan->values[cpu_low(plan, c->x)].map < 0)
+        return; /* one that reads floats writes them */
     if (wanted_low(plan, node->out[0], 0))
         c->y = cpu_low(plan, c->y);
     if (first)

@@ -308,12 +308,12 @@ static void depthwise(const sk_conv_f32c16 *p, int32_t b0, int32_t b1, int32_t y
                 memcpy(sum, p->bias + b * SK_BLOCK, sizeof sum);
                 for (int32_t k = 0; k < taps; k++) {
                     const float *w = p->weights + ((ptrdiff_t)b * taps + k) * SK_BLOCK;
-                    const float *in =
-                        p->in + b * p->in_plane +
+                    const ptrdiff_t at =
+                        b * p->in_plane +
                         ((ptrdiff_t)y * p->stride_h + k / p->kernel_w * p->dilation_h) * p->in_row +
                         ((ptrdiff_t)x * p->stride_w + k % p->kernel_w * p->dilation_w) * SK_BLOCK;
                     for (int i = 0; i < SK_BLOCK; i++)
-                        sum[i] += w[i] * in[i];
+                        sum[i] += w[i] * (p->in16 ? sk_bf16_to_f32(p->in16[at + i]) : p->in[at + i]);
                 }
                 finish(p, b, y, x, sum);
             }
@@ -372,7 +372,7 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->silu_to_bf16 = silu_to_bf16;
     table->halve_bf16 = halve_bf16;
     table->from_bf16 = from_bf16;
-    table->depthwise = depthwise;
+    table->depthwise = table->depthwise_bf16 = depthwise;
     table->first = first;
     table->row_u8 = row_u8;
     table->row_planes = row_planes;
