@@ -14,7 +14,7 @@
  * Channels above a block's fill have weight 0, so what lies there does not matter.
  *
  * From sums to bytes, in this order:
- *   sum   i32, exact:  sums[o] * -in_zero + sum of weight * byte
+ *   sum   i32, exact:  sums[o] * -in_zero + sum of weight * byte, and what half_sums adds
  *   x     i16: round to even(fma(sum, scale[o], bias[o])), below 2^31, held to 16 bits. Its unit is the output's
  *         scale / 2^shift.
  *   y     i16: the activation (sk_act_i16) of x, and a residual added before or behind it
@@ -58,12 +58,14 @@ typedef struct sk_conv_u8c16 {
     const int8_t *weights;
     const int32_t *sums;       /* of each output channel's weights; 16 * out_blocks */
     const float *scale, *bias; /* of each output channel; bytes: in units of x, floats: of the output */
-    uint8_t *out;              /* bytes; null: floats */
+    uint8_t *out;              /* bytes; null: floats, or sums */
     float *out_f32;
+    int32_t
+        *out_sums; /* not null: the sums, and nothing of what follows them; neither depthwise nor winograd */
     ptrdiff_t out_plane, out_row, out_pixel; /* in elements */
     int32_t out_blocks, out_h, out_w;
     int32_t
-        last_outputs; /* of the last block, if not all: the others have weights, sums, scale and bias 0; 0: all */
+        last_outputs; /* of the last block, if not all: the others have weights, sums, scale, bias and half_sums 0; 0: all */
     int32_t width, tile, groups_outer; /* as sk_conv_f32c16's */
     ptrdiff_t group_weights;           /* bytes from one full group's weights to the next */
     int32_t batch_tiles;               /* winograd: tiles transformed together, a multiple of 4 */
@@ -71,6 +73,10 @@ typedef struct sk_conv_u8c16 {
     sk_finish_u8 finish;
     const uint8_t *residual; /* null = none */
     ptrdiff_t residual_plane, residual_row;
+    const int32_t *
+        half_sums; /* null = none: out_sums of a map of half the size, whose (y / 2, x / 2) is added to each sum;
+                                 neither depthwise nor winograd */
+    ptrdiff_t half_plane, half_row; /* in elements */
 } sk_conv_u8c16;
 
 /* Groups [g0, g1) of rows [y0, y1); depthwise: blocks, weights [block][tap][16] as i32, tile and width unused. in_pixel 16. */

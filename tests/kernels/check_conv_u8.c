@@ -29,6 +29,7 @@ typedef struct problem {
     uint8_t *want, *got;
     size_t out_bytes;
     bool floats;
+    bool only_sums, half; /* the sums are the result; a map at half the size is added to them */
     int32_t *sums;
 } problem;
 
@@ -100,6 +101,50 @@ static void true_sums(problem *q)
     }
 }
 
+/* What is added to sums; nothing to those of outputs that are not used. */
+static void random_half(kernel_run *run, problem *q)
+{
+    sk_conv_u8c16 *p = &q->p;
+    p->half_row = (ptrdiff_t)(p->out_w + 1) / 2 * SK_BLOCK;
+    p->half_plane = p->half_row * ((p->out_h + 1) / 2);
+    const size_t count = (size_t)p->half_plane * (size_t)p->out_blocks;
+    const int32_t most = kernel_range(run, 0, 3) ? 1 << 20 : 1 << 29;
+    int32_t *half = kernel_buffer(run, count * sizeof *half, 4);
+    for (size_t i = 0; i < count; i++) {
+        const bool last = i / (size_t)p->half_plane == (size_t)p->out_blocks - 1;
+        half[i] = last && p->last_outputs && (int32_t)(i % SK_BLOCK) >= p->last_outputs
+                      ? 0
+                      : (int32_t)kernel_range(run, -most, most);
+    }
+    p->half_sums = half;
+}
+
+/* Where results go, and what is added to them. */
+static void out_buffers(kernel_run *run, problem *q, int depthwise)
+{
+    sk_conv_u8c16 *p = &q->p;
+    q->floats = !q->only_sums && kernel_range(run, 0, 4) == 0;
+    const size_t size = q->floats || q->only_sums ? 4 : 1;
+    p->out_pixel = depthwise ? SK_BLOCK : SK_BLOCK * kernel_range(run, 1, 2);
+    p->out_row = p->out_pixel * p->out_w;
+    p->out_plane = p->out_row * p->out_h;
+    q->out_bytes = (size_t)p->out_plane * (size_t)p->out_blocks * size;
+    q->want = kernel_buffer(run, q->out_bytes, size);
+    q->got = kernel_buffer(run, q->out_bytes, size);
+    memset(q->want, 0, q->out_bytes);
+    memset(q->got, 0, q->out_bytes);
+    if (q->half)
+        random_half(run, q);
+    if (!q->floats && !q->only_sums && kernel_range(run, 0, 1)) {
+        p->residual_row = (ptrdiff_t)p->out_w * SK_BLOCK;
+        p->residual_plane = p->residual_row * p->out_h;
+        const size_t bytes = (size_t)p->residual_plane * (size_t)p->out_blocks;
+        uint8_t *residual = kernel_buffer(run, bytes, 1);
+        kernel_fill_bytes(run, residual, bytes);
+        p->residual = residual;
+    }
+}
+
 static void make_buffers(kernel_run *run, problem *q, int depthwise)
 {
     sk_conv_u8c16 *p = &q->p;
@@ -155,35 +200,21 @@ static void make_buffers(kernel_run *run, problem *q, int depthwise)
     }
     if (!depthwise)
         true_sums(q);
-    q->floats = kernel_range(run, 0, 4) == 0;
-    p->out_pixel = depthwise ? SK_BLOCK : SK_BLOCK * kernel_range(run, 1, 2);
-    p->out_row = p->out_pixel * p->out_w;
-    p->out_plane = p->out_row * p->out_h;
-    q->out_bytes = (size_t)p->out_plane * (size_t)p->out_blocks * (q->floats ? sizeof(float) : 1);
-    q->want = kernel_buffer(run, q->out_bytes, q->floats ? 4 : 1);
-    q->got = kernel_buffer(run, q->out_bytes, q->floats ? 4 : 1);
-    memset(q->want, 0, q->out_bytes);
-    memset(q->got, 0, q->out_bytes);
-    if (!q->floats && kernel_range(run, 0, 1)) {
-        p->residual_row = (ptrdiff_t)p->out_w * SK_BLOCK;
-        p->residual_plane = p->residual_row * p->out_h;
-        const size_t bytes = (size_t)p->residual_plane * (size_t)p->out_blocks;
-        uint8_t *residual = kernel_buffer(run, bytes, 1);
-        kernel_fill_bytes(run, residual, bytes);
-        p->residual = residual;
-    }
+    out_buffers(run, q, depthwise);
     kernel_case(run,
                 "blocks %d fill %d, %dx%d stride %d dilation %d pixel %d, out %d blocks (last %d) %dx%d, "
-                "width %d tile %d%s%s",
+                "width %d tile %d%s%s%s%s",
                 p->in_blocks, q->fill[0], p->kernel_h, p->kernel_w, p->stride_w, p->dilation_w,
                 (int)p->in_pixel, p->out_blocks, p->last_outputs, p->out_h, p->out_w, p->width, p->tile,
-                p->residual ? ", residual" : "", q->floats ? ", floats" : "");
+                p->residual ? ", residual" : "", q->floats ? ", floats" : "", q->only_sums ? ", sums" : "",
+                q->half ? ", half" : "");
 }
 
 static void to(problem *q, uint8_t *out)
 {
-    q->p.out = q->floats ? NULL : out;
+    q->p.out = q->floats || q->only_sums ? NULL : out;
     q->p.out_f32 = q->floats ? (float *)(void *)out : NULL;
+    q->p.out_sums = q->only_sums ? (int32_t *)(void *)out : NULL;
 }
 
 static void random_blocks(kernel_run *run, problem *q)
@@ -196,9 +227,11 @@ static void random_blocks(kernel_run *run, problem *q)
 
 static void check_direct(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
 {
-    for (int i = 0; i < 220; i++) {
+    for (int i = 0; i < 330; i++) {
         problem q = {.p = {.dilation_h = 1, .dilation_w = 1, .in_pixel = SK_BLOCK}};
         sk_conv_u8c16 *p = &q.p;
+        q.only_sums = kernel_range(run, 0, 3) == 0;
+        q.half = kernel_range(run, 0, 2) == 0;
         p->kernel_h = (int32_t)kernel_range(run, 1, 3);
         p->kernel_w = (int32_t)kernel_range(run, 1, 3);
         p->stride_h = (int32_t)kernel_range(run, 1, 2);

@@ -59,6 +59,10 @@ static void put(const sk_conv_u8c16 *p, int32_t o, int32_t y, int32_t x, int32_t
 {
     const int32_t block = o / SK_BLOCK, k = o % SK_BLOCK;
     const ptrdiff_t at = block * p->out_plane + y * p->out_row + x * p->out_pixel + k;
+    if (p->out_sums) {
+        p->out_sums[at] = sum;
+        return;
+    }
     if (!p->out) {
         p->out_f32[at] = fmaf((float)sum, p->scale[o], p->bias[o]);
         return;
@@ -84,6 +88,13 @@ static int32_t window_sum(const sk_conv_u8c16 *p, const uint8_t *in, const int8_
     return sum;
 }
 
+static int32_t half_sum(const sk_conv_u8c16 *p, int32_t o, int32_t y, int32_t x)
+{
+    if (!p->half_sums)
+        return 0;
+    return p->half_sums[o / SK_BLOCK * p->half_plane + y / 2 * p->half_row + x / 2 * SK_BLOCK + o % SK_BLOCK];
+}
+
 static void conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1)
 {
     for (int32_t g = g0; g < g1; g++) {
@@ -97,7 +108,8 @@ static void conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int
                     const int32_t o = block * SK_BLOCK + i;
                     const uint8_t *in = p->in + (ptrdiff_t)y * p->stride_h * p->in_row +
                                         (ptrdiff_t)x * p->stride_w * p->in_pixel;
-                    put(p, o, y, x, window_sum(p, in, w + 4 * i, outputs) - p->in_zero * p->sums[o]);
+                    const int32_t sum = window_sum(p, in, w + 4 * i, outputs) - p->in_zero * p->sums[o];
+                    put(p, o, y, x, sum + half_sum(p, o, y, x));
                 }
     }
 }

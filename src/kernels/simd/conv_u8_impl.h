@@ -17,6 +17,7 @@
  *   weight_load(p)                   4 * SUM_COUNT weights
  *   sum_dot(sum, bytes, weights)     sum += the four products of each output
  *   sum_start(sums, by)              SUM_COUNT sums, each times `by`
+ *   sum_add(sum, p), sum_store(sum, p)  with SUM_COUNT sums at p
  *   sum_to_x(sum, scale, bias, out)  i16, as kernels_u8.h has it
  *   sum_to_f32(sum, scale, bias, out)
  *   finish_row(f, x, residual, out, count)
@@ -35,12 +36,33 @@ typedef struct u8_tile {
     const int8_t *weights;
     const int32_t *sums;
     const float *scale, *bias;
-    int16_t *x; /* null: floats */
+    int16_t *x; /* null: floats, or sums */
     float *out;
-    ptrdiff_t out_plane, out_pixel; /* of either, in elements */
+    int32_t *out_sums;
+    ptrdiff_t out_plane, out_pixel; /* of any, in elements */
+    const int32_t *half;            /* what is added to the first pixel's sums; null: nothing */
+    ptrdiff_t half_plane, half_odd; /* half_odd: from there to what is added to the second pixel's */
 } u8_tile;
 
 typedef void (*u8_tile_fn)(const u8_tile *t);
+
+/* Two neighbours share a pixel of the map at half the size; which two, half_odd says. */
+SK_INLINE const int32_t *u8_half_at(const u8_tile *t, const int pixel)
+{
+    return t->half + pixel / 2 * SK_BLOCK + (pixel % 2 ? t->half_odd : 0);
+}
+
+SK_INLINE void u8_tile_add_half(const u8_tile *t, sum_vec acc[][4 * SUM_PER_BLOCK], const int pixels,
+                                const int width)
+{
+    SK_UNROLL
+    for (int j = 0; j < width * SUM_PER_BLOCK; j++) {
+        const ptrdiff_t at = (j / SUM_PER_BLOCK) * t->half_plane + (j % SUM_PER_BLOCK) * SUM_COUNT;
+        SK_UNROLL
+        for (int p = 0; p < pixels; p++)
+            acc[p][j] = sum_add(acc[p][j], u8_half_at(t, p) + at);
+    }
+}
 
 SK_INLINE void u8_tile_store(const u8_tile *t, sum_vec acc[][4 * SUM_PER_BLOCK], const int pixels,
                              const int width)
@@ -53,6 +75,16 @@ SK_INLINE void u8_tile_store(const u8_tile *t, sum_vec acc[][4 * SUM_PER_BLOCK],
             SK_UNROLL
             for (int p = 0; p < pixels; p++)
                 sum_to_x(acc[p][j], scale, bias, x + p * SK_BLOCK);
+        }
+        return;
+    }
+    if (t->out_sums) {
+        SK_UNROLL
+        for (int j = 0; j < width * SUM_PER_BLOCK; j++) {
+            int32_t *out = t->out_sums + (j / SUM_PER_BLOCK) * t->out_plane + (j % SUM_PER_BLOCK) * SUM_COUNT;
+            SK_UNROLL
+            for (int p = 0; p < pixels; p++)
+                sum_store(acc[p][j], out + p * t->out_pixel);
         }
         return;
     }
@@ -103,6 +135,8 @@ SK_INLINE void u8_tile_run(const u8_tile *t, const int step, const int pixels, c
             }
         }
     }
+    if (t->half)
+        u8_tile_add_half(t, acc, pixels, width);
     u8_tile_store(t, acc, pixels, width);
 }
 
@@ -170,7 +204,8 @@ SK_INLINE void u8_row(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tile
     const int32_t count = (p->out_w + p->tile - 1) / p->tile, pack = packed_count(p, block + width);
     const u8_tile_fn *packed = packed_tiles(t->pixel_step, pack);
     const uint8_t *in = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
-    float *out = p->out ? NULL : p->out_f32 + block * p->out_plane + y * p->out_row;
+    const ptrdiff_t out = block * p->out_plane + y * p->out_row,
+                    half = block * p->half_plane + y / 2 * p->half_row;
     t->weights = p->weights + g * p->group_weights;
     t->sums = p->sums + block * SK_BLOCK;
     t->scale = p->scale + block * SK_BLOCK;
@@ -182,7 +217,10 @@ SK_INLINE void u8_row(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tile
                                            : 1; /* fewer than are packed: one by one */
         t->in = in + x * t->pixel_step;
         t->x = p->out ? kept + (x - from) * SK_BLOCK : NULL;
-        t->out = p->out ? NULL : out + x * p->out_pixel;
+        t->out = p->out_f32 ? p->out_f32 + out + x * p->out_pixel : NULL;
+        t->out_sums = p->out_sums ? p->out_sums + out + x * p->out_pixel : NULL;
+        t->half = p->half_sums ? p->half_sums + half + x / 2 * SK_BLOCK : NULL;
+        t->half_odd = x % 2 * SK_BLOCK;
         (several ? packed : tiles)[width * 32 + pixels](t);
         x += pixels;
         if (!p->out || (x < p->out_w && x - from + LONGEST <= STRIP))
@@ -208,7 +246,8 @@ SK_INLINE void u8_walk(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y
                  .kernel_w = p->kernel_w,
                  .start_by = BYTE_SHIFT - p->in_zero,
                  .out_plane = p->out ? STRIP * SK_BLOCK : p->out_plane,
-                 .out_pixel = p->out_pixel};
+                 .out_pixel = p->out_pixel,
+                 .half_plane = p->half_plane};
     const u8_tile_fn *tiles = t.pixel_step == 16 ? u8_16 : t.pixel_step == 32 ? u8_32 : u8_any;
     if (p->groups_outer) {
         for (int32_t g = g0; g < g1; g++)

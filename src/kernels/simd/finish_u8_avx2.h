@@ -18,6 +18,14 @@ SK_INLINE sum_vec sum_start(const int32_t *sums, int32_t by)
 {
     return _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)(const void *)sums), _mm256_set1_epi32(by));
 }
+SK_INLINE sum_vec sum_add(sum_vec sum, const int32_t *p)
+{
+    return _mm256_add_epi32(sum, _mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+SK_INLINE void sum_store(sum_vec sum, int32_t *out)
+{
+    _mm256_storeu_si256((__m256i *)(void *)out, sum);
+}
 SK_INLINE __m256 sum_scaled(sum_vec sum, const float *scale, const float *bias)
 {
     return _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), _mm256_loadu_ps(scale), _mm256_loadu_ps(bias));

@@ -31,6 +31,14 @@ SK_INLINE sum_vec sum_start(const int32_t *sums, int32_t by)
 {
     return _mm512_mullo_epi32(_mm512_loadu_si512(sums), _mm512_set1_epi32(by));
 }
+SK_INLINE sum_vec sum_add(sum_vec sum, const int32_t *p)
+{
+    return _mm512_add_epi32(sum, _mm512_loadu_si512(p));
+}
+SK_INLINE void sum_store(sum_vec sum, int32_t *out)
+{
+    _mm512_storeu_si512(out, sum);
+}
 SK_INLINE __m512 sum_scaled(sum_vec sum, const float *scale, const float *bias)
 {
     return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(scale), _mm512_loadu_ps(bias));

@@ -24,6 +24,14 @@ SK_INLINE sum_vec sum_start(const int32_t *sums, int32_t by)
 {
     return vmulq_n_s32(vld1q_s32(sums), by);
 }
+SK_INLINE sum_vec sum_add(sum_vec sum, const int32_t *p)
+{
+    return vaddq_s32(sum, vld1q_s32(p));
+}
+SK_INLINE void sum_store(sum_vec sum, int32_t *out)
+{
+    vst1q_s32(out, sum);
+}
 SK_INLINE float32x4_t sum_scaled(sum_vec sum, const float *scale, const float *bias)
 {
     return vfmaq_f32(vld1q_f32(bias), vcvtq_f32_s32(sum), vld1q_f32(scale));

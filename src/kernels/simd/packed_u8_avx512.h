@@ -12,9 +12,28 @@ SK_INLINE __m512 packed_floats(const float *p, const int pack)
     return pack == 2 ? _mm512_broadcast_f32x8(_mm256_loadu_ps(p)) : _mm512_broadcast_f32x4(_mm_loadu_ps(p));
 }
 
-/* Sums of `pack` pixels to x or floats; the outputs that are not used become 0, as from weights of 0. */
+/* What each of `pack` pixels adds to its sums. */
+SK_INLINE sum_vec packed_add_half(const u8_tile *t, sum_vec sum, const int at, const int pixel,
+                                  const int pack)
+{
+    __m512i half;
+    SK_UNROLL
+    for (int i = 0; i < pack; i++) {
+        const __m512i one = packed_load(u8_half_at(t, pixel + i) + at * t->half_plane, pack);
+        half = i ? _mm512_mask_mov_epi32(half, packed_part(i, pack), one) : one;
+    }
+    return _mm512_add_epi32(sum, half);
+}
+
+/* Sums of `pack` pixels to x, floats or as they are; the outputs that are not used become 0, as from weights of 0. */
 SK_INLINE void packed_store(const u8_tile *t, sum_vec sum, const int at, const int pixel, const int pack)
 {
+    if (t->out_sums) {
+        int32_t *out = t->out_sums + at * t->out_plane + pixel * t->out_pixel;
+        for (int i = 0; i < pack; i++)
+            sum_store(_mm512_maskz_compress_epi32(packed_part(i, pack), sum), out + i * t->out_pixel);
+        return;
+    }
     const __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), packed_floats(t->scale + at * SK_BLOCK, pack),
                                      packed_floats(t->bias + at * SK_BLOCK, pack));
     if (!t->x) {
@@ -56,18 +75,13 @@ SK_INLINE void packed_run(const u8_tile *t, const int step, const int pixels, co
     const packed_map map = {t->in,   t->plane,  t->row_step, t->column_step, t->pixel_step,
                             t->fill, t->blocks, t->kernel_h, t->kernel_w,    (const uint8_t *)t->weights};
     packed_sums(&map, acc, rest, 4, step, pixels, full, pack);
-    SK_UNROLL
-    for (int j = 0; j < full; j++) {
+    if (t->half) {
+        u8_tile_add_half(t, acc, pixels, full);
         SK_UNROLL
-        for (int p = 0; p < pixels; p++) {
-            if (t->x)
-                sum_to_x(acc[p][j], t->scale + j * SK_BLOCK, t->bias + j * SK_BLOCK,
-                         t->x + j * t->out_plane + p * SK_BLOCK);
-            else
-                sum_to_f32(acc[p][j], t->scale + j * SK_BLOCK, t->bias + j * SK_BLOCK,
-                           t->out + j * t->out_plane + p * t->out_pixel);
-        }
+        for (int q = 0; q < pixels / pack; q++)
+            rest[q] = packed_add_half(t, rest[q], full, q * pack, pack);
     }
+    u8_tile_store(t, acc, pixels, full);
     SK_UNROLL
     for (int q = 0; q < pixels / pack; q++)
         packed_store(t, rest[q], full, q * pack, pack);

@@ -58,7 +58,18 @@ static void tile_bytes(const sk_conv_u8c16 *p, const finish_set *s, const int32_
                       act->folded);
 }
 
-/* What follows the sums of one block: to bytes or floats, from pixel x on. */
+/* What the map at half the size adds to the sums of one block, from pixel x on. */
+static void tile_add_half(const sk_conv_u8c16 *p, int32_t *sums, int32_t block, int32_t y, int32_t x,
+                          int32_t pixels)
+{
+    const int32_t *half = p->half_sums + block * p->half_plane + y / 2 * p->half_row;
+    for (int32_t i = 0; i < pixels; i++) {
+        const sum_vec sum = sum_add(_mm512_load_si512(sums + i * TILE), half + (x + i) / 2 * SK_BLOCK);
+        sum_store(sum, sums + i * TILE);
+    }
+}
+
+/* What follows the sums of one block: to bytes or floats, from pixel x on; or nothing. */
 static void tile_out(const sk_conv_u8c16 *p, const finish_set *s, const int32_t *sums, int32_t block,
                      int32_t y, int32_t x, int32_t pixels)
 {
@@ -70,6 +81,12 @@ static void tile_out(const sk_conv_u8c16 *p, const finish_set *s, const int32_t 
                                               : NULL;
         tile_bytes(p, s, sums, block, residual,
                    p->out + block * p->out_plane + y * p->out_row + (ptrdiff_t)x * SK_BLOCK, pixels);
+        return;
+    }
+    if (p->out_sums) {
+        int32_t *out = p->out_sums + block * p->out_plane + y * p->out_row + x * p->out_pixel;
+        for (int32_t i = 0; i < pixels; i++)
+            sum_store(_mm512_load_si512(sums + i * TILE), out + i * p->out_pixel);
         return;
     }
     if (!p->out) {
@@ -107,8 +124,11 @@ static void tile_row(const sk_conv_u8c16 *p, const tile_walk *t, int32_t g0, int
             tile_sums_of(&walk, in,
                          (const uint8_t *)p->weights + g * p->group_weights + (block - g * p->width) * 64,
                          start, sums, sizeof sums[0], pixels, blocks);
-            for (int32_t j = 0; j < blocks; j++)
+            for (int32_t j = 0; j < blocks; j++) {
+                if (p->half_sums)
+                    tile_add_half(p, sums[j], block + j, y, x, pixels);
                 tile_out(p, &finish, sums[j], block + j, y, x, pixels);
+            }
             block += blocks;
         }
     }
