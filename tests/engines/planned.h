@@ -259,6 +259,10 @@ static inline void plan_tell_conv_u8(const cpu_conv_u8 *u, plan_line *l)
     plan_word(l, " act %d %d %d %d %.9g weights %td %td last %d", u->act.relu, u->act.folded,
               u->act.relu && !u->act.folded ? u->act.high : 0, u->act.folded ? u->act.gain : 0, table.sum,
               p->group_weights, p->point_weights, p->last_outputs);
+    if (u->only_sums)
+        plan_word(l, " only sums");
+    if (u->half != SK_VALUE_NONE)
+        plan_word(l, " half %d of %td beside %d %d", u->half, u->half_image, u->before, u->behind);
     plan_word(l, " first %d %d %d as is %d %.9g gains %.9g %.9g", u->first_fill, u->row_bytes, u->row_count,
               u->as_is, lookup.sum, plan_sum(p->scale, p->out_blocks * SK_BLOCK),
               plan_sum(p->bias, p->out_blocks * SK_BLOCK));

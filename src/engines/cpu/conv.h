@@ -63,6 +63,8 @@ typedef struct cpu_conv {
 
 /* conv_build.c */
 bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node); /* can it be a step of ours? */
+/* Adds the step for a filled cpu_conv; y's blocked form is there already. */
+sk_status cpu_add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, sk_error *err) SK_MUST_CHECK;
 
 /* conv.c */
 sk_status cpu_conv_bind(cpu_plan *plan, cpu_step *step, sk_error *err) SK_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/conv.h"
+#include "engines/cpu/conv_u8.h"
 #include "graph/quantise.h"
 
 #include <stdio.h>
@@ -18,8 +18,21 @@ static void ask_border(cpu_plan *plan, const cpu_conv *c)
     cpu_need_border(plan, c->x, border);
 }
 
-/* Adds the step for a filled cpu_conv; y's blocked form is there already. */
-static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, sk_error *err)
+/* What lives as long as the step runs. */
+static sk_status conv_uses(cpu_plan *plan, cpu_step *step, const cpu_conv *c, sk_error *err)
+{
+    sk_value maps[4] = {c->y};
+    int32_t count = 1;
+    if (c->residual != SK_VALUE_NONE)
+        maps[count++] = c->residual;
+    if (c->choice.form != CPU_CONV_FIRST)
+        maps[count++] = c->x;
+    if (c->u8 && c->u8->half != SK_VALUE_NONE)
+        maps[count++] = c->u8->half;
+    return cpu_step_uses(plan, step, maps, count, NULL, 0, err);
+}
+
+sk_status cpu_add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, sk_error *err)
 {
     cpu_conv conv = *filled;
     const bool depthwise = conv.weights.groups > 1 && conv.weights.groups == conv.weights.cin &&
@@ -47,12 +60,7 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
     step->flops = flops;
     snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d %dx%d", c->weights.cin, c->weights.cout,
              c->kernel_h, c->kernel_w, c->stride_h, c->out_h, c->out_w);
-    sk_value maps[3] = {c->y, c->residual, c->x};
-    if (c->residual == SK_VALUE_NONE) {
-        maps[1] = c->x;
-        return cpu_step_uses(plan, step, maps, c->choice.form == CPU_CONV_FIRST ? 1 : 2, NULL, 0, err);
-    }
-    return cpu_step_uses(plan, step, maps, 3, NULL, 0, err);
+    return conv_uses(plan, step, c, err);
 }
 
 /* Constants the kernels read must be f32; the graph's passes leave nothing else. */
@@ -124,6 +132,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     const sk_window *win = &node->a.conv.window;
     sk_value x = node->in[0], y = node->out[0], bias = input_at(node, 2), residual = input_at(node, 3);
     const float *w = constant_f32(plan, node->in[1]);
+    const double flops = sk_node_flops(plan->graph, node);
     *done = cpu_conv_is_known(plan, node);
     if (!*done)
         return SK_OK;
@@ -167,6 +176,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
                               .kernel_w = win->kernel[1],
                               .bias = constant_f32(plan, bias)};
     SK_TRY(settle_form(plan, node, &c, err));
+    SK_TRY(cpu_conv_split_join(plan, &c, flops, err));
     if (depthwise) { /* block by block: the output's blocks are filled as the input's are */
         SK_TRY(cpu_need_blocked(plan, c.x, err));
         SK_TRY(cpu_make_like(plan, c.y, c.x, err));
@@ -174,7 +184,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
         SK_TRY(cpu_make_blocked(plan, c.y, err));
     }
     SK_TRY(order_residual(plan, &c, y, err));
-    return add_conv(plan, &c, sk_node_flops(plan->graph, node), err);
+    return cpu_add_conv(plan, &c, flops * c.weights.cin / (double)xs->dim[1], err);
 }
 
 /* One axis of one phase of a transposed convolution: outputs r, r + s, r + 2s … are an ordinary convolution with
@@ -258,7 +268,7 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
             if (!made) /* all phases fill one map */
                 SK_TRY(cpu_make_blocked(plan, c.y, err));
             made = true;
-            SK_TRY(add_conv(plan, &c, sk_node_flops(plan->graph, node) / (sh * sw), err));
+            SK_TRY(cpu_add_conv(plan, &c, sk_node_flops(plan->graph, node) / (sh * sw), err));
         }
     return SK_OK;
 }

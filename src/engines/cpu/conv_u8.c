@@ -92,6 +92,7 @@ sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool 
     u->in_scale = in->scale;
     u->p.in_zero = in->zero;
     u->p.finish.residual_first = c->residual_first;
+    u->half = SK_VALUE_NONE;
     c->u8 = u;
     c->x = x;
     c->residual = residual ? cpu_low(plan, c->residual) : SK_VALUE_NONE;
@@ -104,15 +105,20 @@ sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool 
     return SK_OK;
 }
 
-bool cpu_conv_is_first_u8(const cpu_plan *plan, const sk_node *node)
+bool cpu_conv_takes_bytes(const cpu_plan *plan, const sk_node *node)
 {
     cpu_conv_u8 u = {0};
-    const sk_window *w = &node->a.conv.window;
-    if (node->op != SK_OP_CONV || !cpu_conv_is_known(plan, node) || w->pad[1] < 0 ||
-        w->kernel[1] * cpu_shape(plan, node->in[0])->dim[1] > 255)
+    if (node->op != SK_OP_CONV || !cpu_conv_is_known(plan, node))
         return false;
     const sk_act_f32 act = {node->a.conv.act.kind, node->a.conv.act.alpha, node->a.conv.act.beta};
     return settle(plan, node, &act, NULL, &u);
+}
+
+bool cpu_conv_is_first_u8(const cpu_plan *plan, const sk_node *node)
+{
+    const sk_window *w = &node->a.conv.window;
+    return node->op == SK_OP_CONV && w->pad[1] >= 0 &&
+           w->kernel[1] * cpu_shape(plan, node->in[0])->dim[1] <= 255 && cpu_conv_takes_bytes(plan, node);
 }
 
 bool cpu_conv_can_first_u8(const cpu_plan *plan, const cpu_conv *c)
@@ -213,8 +219,9 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
     p->out_blocks = c->p.out_blocks = out.blocks;
     p->last_outputs = c->weights.cout - (out.blocks - 1) * SK_BLOCK;
     const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
-    p->out = u->floats ? NULL : out.bytes + at;
+    p->out = u->floats || u->only_sums ? NULL : out.bytes + at;
     p->out_f32 = u->floats ? out.data + at : NULL;
+    p->out_sums = u->only_sums ? (int32_t *)(void *)out.bytes + at : NULL;
     p->out_plane = out.plane;
     p->out_row = out.row * c->step_y;
     p->out_pixel = (ptrdiff_t)c->step_x * SK_BLOCK;
@@ -238,6 +245,13 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
         p->residual_plane = r.plane;
         p->residual_row = r.row;
         c->residual_image = r.image;
+    }
+    if (u->half != SK_VALUE_NONE) {
+        const cpu_map half = cpu_bound_map(plan, u->half);
+        p->half_sums = (const int32_t *)(const void *)half.bytes;
+        p->half_plane = half.plane;
+        p->half_row = half.row;
+        u->half_image = half.image;
     }
     const size_t outputs = (size_t)out.blocks * SK_BLOCK;
     if (!u->scale)
@@ -271,7 +285,7 @@ void cpu_conv_apply_u8(cpu_conv *c)
 static void run_units(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn fn, const sk_conv_u8c16 *p,
                       int32_t g0, int32_t g1, int32_t y0, int32_t y1)
 {
-    if (p->out || !c->act.kind) {
+    if (!p->out_f32 || !c->act.kind) {
         fn(p, g0, g1, y0, y1);
         return;
     }
@@ -298,7 +312,9 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn
         const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
         p.in = at_first->in + n * c->in_image;
         p.out = at_first->out ? at_first->out + n * c->out_image : NULL;
-        p.out_f32 = at_first->out ? NULL : at_first->out_f32 + n * c->out_image;
+        p.out_f32 = at_first->out_f32 ? at_first->out_f32 + n * c->out_image : NULL;
+        p.out_sums = at_first->out_sums ? at_first->out_sums + n * c->out_image : NULL;
+        p.half_sums = at_first->half_sums ? at_first->half_sums + n * c->u8->half_image : NULL;
         p.residual = at_first->residual ? at_first->residual + n * c->residual_image : NULL;
         run_units(c, frame, fn, &p, (int32_t)g0, (int32_t)g1, y, y + rows);
         at += rows;

@@ -14,7 +14,11 @@ struct cpu_conv_u8 {
     const float *scales; /* of the weights, one or one an output channel */
     int64_t n_scales;
     double in_scale;
-    bool floats;  /* the output is f32 */
+    bool floats;            /* the output is f32 */
+    bool only_sums;         /* the output is the sums, for another convolution to add (join_u8.c) */
+    sk_value half;          /* those at half the size that are added to its own; SK_VALUE_NONE: none */
+    int32_t before, behind; /* channels in them: weights of each output before its own and behind */
+    ptrdiff_t half_image;
     int8_t words; /* by Winograd: 1 it can be, -1 its sums may be too large, 0 not looked at yet */
     double out_scale;
     float *scale, *bias;  /* of each output channel, for the kernel */
@@ -29,6 +33,12 @@ struct cpu_conv_u8 {
 /* Groups of four channels in all input blocks. */
 int64_t cpu_fours_u8(const sk_conv_u8c16 *p);
 int64_t cpu_pairs_u8(const sk_conv_u8c16 *p); /* and of two */
+
+/* Will it be computed in bytes, if its input is there in bytes? */
+bool cpu_conv_takes_bytes(const cpu_plan *plan, const sk_node *node);
+/* join_u8.c: where x is a concatenation with an upsampled map that is never made, adds the step that computes the small map's
+ * part; the convolution is left the other's. `flops`: of both, before. */
+sk_status cpu_conv_split_join(cpu_plan *plan, cpu_conv *conv, double flops, sk_error *err) SK_MUST_CHECK;
 
 /* pack_u8.c: bytes that sums stay below, whatever the map holds */
 int64_t cpu_conv_reach_u8(const cpu_conv *conv);

@@ -130,6 +130,15 @@ bool cpu_stays_bytes(const cpu_plan *plan, const sk_node *node)
     return true;
 }
 
+bool cpu_keeps_bytes(const cpu_plan *plan, const sk_node *node, float scale, int32_t zero)
+{
+    float its_scale;
+    int32_t its_zero;
+    return rule_of(plan, node, &its_scale, &its_zero) && its_scale == scale && its_zero == zero &&
+           (node->op == SK_OP_DEQUANTIZE ||
+            (cpu_can_block(plan, node->in[0]) && cpu_stays_bytes(plan, node)));
+}
+
 /* The graph's input, quantised, that only convolutions read: it is never made, they take it from the caller's picture. */
 static bool stays_input(const cpu_plan *plan, const sk_node *node)
 {
@@ -150,8 +159,9 @@ static sk_status build_quantise(cpu_plan *plan, const sk_node *node, bool *done,
         return SK_OK;
     }
     if (stays_input(plan, node)) {
-        plan->values[q] =
-            (cpu_value){.map = -1, .dense = -1, .input = plan->values[x].input, .scale = scale, .zero = zero};
+        plan->values[q] = plan->values[x];
+        plan->values[q].scale = scale;
+        plan->values[q].zero = zero;
         return SK_OK;
     }
     SK_TRY(cpu_need_blocked(plan, x, err));

@@ -146,12 +146,12 @@ void cpu_conv_fill_u8(const cpu_conv *c, void *weights, int32_t *sums)
         pack_direct(c, weights, sums);
 }
 
-/* The absolute weights of one output, together. */
+/* The absolute weights of one output, together; those whose products are in the sums that are added, too. */
 static double sum_at(const cpu_conv *c, int32_t co)
 {
     const cpu_weights *w = &c->weights;
     double sum = 0;
-    for (int32_t ci = 0; ci < w->cin; ci++)
+    for (int32_t ci = -c->u8->before; ci < w->cin + c->u8->behind; ci++)
         for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++)
             sum += abs(weight_at(c, co, ci, k / w->kernel_w, k % w->kernel_w));
     return sum;

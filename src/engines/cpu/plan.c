@@ -52,7 +52,7 @@ bool cpu_read_at_half(const cpu_plan *plan, sk_value v)
 static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     bool done = false;
-    if (node->op == SK_OP_RESIZE && cpu_read_at_half(plan, node->out[0]))
+    if ((node->op == SK_OP_RESIZE && cpu_read_at_half(plan, node->out[0])) || cpu_pass_join(plan, node))
         return SK_OK;
     plan->node_name = node->name[0] ? node->name : sk_op_name(node->op);
     if (node->op == SK_OP_QUANTIZE || node->op == SK_OP_DEQUANTIZE)
@@ -119,7 +119,7 @@ static sk_status build_steps(cpu_plan *plan, sk_error *err)
 {
     const sk_graph *g = plan->graph;
     for (size_t i = 0; i < 3 * g->n_values; i++) {
-        plan->values[i] = (cpu_value){.map = -1, .dense = -1, .input = -1};
+        plan->values[i] = (cpu_value){.map = -1, .dense = -1, .input = -1, .half = SK_VALUE_NONE};
         if (i < g->n_values && g->values[i].blob)
             plan->values[i].constant = sk_value_tensor(g, (sk_value)i).data;
     }

@@ -49,6 +49,10 @@ typedef struct cpu_value {
     bool packed;          /* weights of steps of ours: not needed any more once these are packed */
     float scale;          /* low forms in eight bits: a byte q means (q - zero) * scale */
     int32_t zero;
+    /* Of a map that is never made (join_u8.c), the small one that is in it, upsampled, beside what `map` holds; SK_VALUE_NONE: there
+     * is none. half_first: its channels are the first ones. */
+    sk_value half;
+    bool half_first;
 } cpu_value;
 
 /* A blocked value with its addresses resolved. */
@@ -154,6 +158,10 @@ bool cpu_is_doubling(const sk_graph *graph, const sk_node *node);
 /* Is this value an upsampled map that only one convolution reads, as its residual? Then it is never made: the
  * convolution reads the small map at half coordinates. */
 bool cpu_read_at_half(const cpu_plan *plan, sk_value v);
+/* Is this a 1x1 convolution of every pixel alone, without groups and residual? */
+bool cpu_is_pointwise(const sk_node *node);
+/* join_u8.c: an upsampling, or the concatenation behind it, that one convolution in eight bits reads in parts: nothing is to be built. */
+bool cpu_pass_join(cpu_plan *plan, const sk_node *node);
 
 /* attention.c: puts one node in the place of each attention; what a node stands for, if it does. */
 sk_status cpu_find_attention(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
@@ -207,6 +215,8 @@ sk_status cpu_need_low_bf16(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_C
 bool cpu_quantised_next(const cpu_plan *plan, sk_value v, float *scale, int32_t *zero);
 /* Do only DEQUANTIZE nodes with this QUANTIZE's own rule look at its bytes? Then they may be a low form. */
 bool cpu_stays_bytes(const cpu_plan *plan, const sk_node *quantise);
+/* Does this QUANTIZE or DEQUANTIZE leave bytes of that rule as they are? */
+bool cpu_keeps_bytes(const cpu_plan *plan, const sk_node *node, float scale, int32_t zero);
 /* Is v made by DEQUANTIZE of a constant? And that constant, in f32, for v. */
 bool cpu_is_weights(const cpu_plan *plan, sk_value v);
 sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
@@ -241,7 +251,7 @@ static inline bool cpu_is_low(const cpu_plan *plan, sk_value v)
 {
     return v >= plan->n_values && v < 2 * plan->n_values;
 }
-/* The residual of the convolution that makes v, filled as v is. */
+/* The residual of the convolution that makes v, filled as v is; or the sums at half its size that are added to it. */
 static inline sk_value cpu_reordered(const cpu_plan *plan, sk_value v)
 {
     return v + 2 * plan->n_values;

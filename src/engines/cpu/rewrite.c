@@ -30,14 +30,18 @@ static const sk_node *producer(const sk_graph *g, sk_value v)
     return p >= 0 ? &g->nodes[p] : NULL;
 }
 
-static bool is_pointwise(const sk_graph *g, const sk_node *node)
+bool cpu_is_pointwise(const sk_node *node)
 {
     const sk_window *w = &node->a.conv.window;
     return node->op == SK_OP_CONV && node->a.conv.groups == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
            w->stride[0] == 1 && w->stride[1] == 1 && w->pad[0] == 0 && w->pad[1] == 0 && w->pad[2] == 0 &&
-           w->pad[3] == 0 && (node->n_in < 4 || node->in[3] == SK_VALUE_NONE) &&
-           sk_value_is_constant(g, node->in[1]) && g->values[node->in[1]].dtype == SK_DTYPE_F32 &&
-           sk_act_f32_known(node->a.conv.act.kind);
+           w->pad[3] == 0 && (node->n_in < 4 || node->in[3] == SK_VALUE_NONE);
+}
+
+static bool can_split(const sk_graph *g, const sk_node *node)
+{
+    return cpu_is_pointwise(node) && sk_value_is_constant(g, node->in[1]) &&
+           g->values[node->in[1]].dtype == SK_DTYPE_F32 && sk_act_f32_known(node->a.conv.act.kind);
 }
 
 /* Columns [from, from + count) of a [cout][cin] matrix as a constant of its own. */
@@ -107,7 +111,7 @@ sk_status cpu_rewrite(cpu_plan *plan, sk_error *err)
         return sk_fail_memory(err, g->n_values * sizeof *uses);
     for (size_t i = 0; i < g->n_nodes; i++) {
         const sk_node *conv = &g->nodes[i];
-        if (!is_pointwise(g, conv) || uses[conv->in[0]] != 1)
+        if (!can_split(g, conv) || uses[conv->in[0]] != 1)
             continue;
         const sk_node *join = producer(g, conv->in[0]);
         if (!join || join->op != SK_OP_CONCAT || join->n_in != 2 || (join->a.axis != 1 && join->a.axis != -3))
