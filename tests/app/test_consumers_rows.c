@@ -20,7 +20,7 @@ static const char *told(void)
     return text;
 }
 
-static const sk_run_header header = {.source = "v", .source_kind = "video"};
+static const sk_run_header about = {.source = "v", .source_kind = "video"};
 
 /* Of all of a folder they ask for its path alone. */
 struct sk_run_folder {
@@ -69,7 +69,7 @@ static void taps(void **state)
         sk_consumer *c = list.items[0];
         assert_string_equal(c->kind->name, "tap");
         assert_int_equal(c->needs, wish.needs);
-        assert_ok(sk_consumers_begin(&list, &header, &folder, &err), &err);
+        assert_ok(sk_consumers_begin(&list, &about, &folder, &err), &err);
         for (int64_t i = 1; i < 4; i++) {
             const sk_result_frame result = {.source = "v", .index = i};
             sk_passing passing = {.result = &result, .frame = &frame};
@@ -143,7 +143,7 @@ static void files(void **state)
         assert_int_equal(c->needs, turns ? SK_NEEDS_NAMES | SK_NEEDS_TURNS : SK_NEEDS_NAMES);
         assert_string_equal(c->files[0], "rows.txt");
         assert_true(turns ? strcmp(c->files[1], "more.txt") == 0 : !c->files[1]);
-        assert_ok(sk_consumers_begin(&list, &header, &folder, &err), &err);
+        assert_ok(sk_consumers_begin(&list, &about, &folder, &err), &err);
         assert_string_equal(told(), turns ? "- of v; " : "out/rows.txt of v; ");
         const sk_instances all = {
             .items = items, .count = 4, .capacity = 4, .n_keypoints = 2, .keypoints = points};
