@@ -103,9 +103,12 @@ sk_status sk_batch_slurm_task(const sk_batch *b, int64_t submission, int64_t tas
 
 /* --- handing over --- */
 
+#define WORDS_MOST 63
+
 typedef struct words {
-    char *items[64];
+    char *items[WORDS_MOST + 1];
     int n;
+    bool lacks; /* one that did not fit, or for which there was no memory */
 } words;
 
 static void add(words *w, const char *format, ...) SK_PRINTF(2, 3);
@@ -116,9 +119,22 @@ static void add(words *w, const char *format, ...)
     va_start(args, format);
     sk_text_vappendf(&text, format, args);
     va_end(args);
-    if (w->n < 63 && sk_text_take(&text, &w->items[w->n], NULL) == SK_OK)
+    if (w->n < WORDS_MOST && sk_text_take(&text, &w->items[w->n], NULL) == SK_OK)
         w->n++;
+    else
+        w->lacks = true;
     sk_text_free(&text);
+}
+
+/* A program that is asked with some of its words missing does something else. */
+static sk_status check_words(const words *w, sk_error *err)
+{
+    if (!w->lacks)
+        return SK_OK;
+    return w->n < WORDS_MOST
+               ? sk_fail_memory(err, 64)
+               : sk_fail(err, SK_ERR_LIMIT, "%s: more than %d words; give fewer --sbatch options",
+                         w->items[0], WORDS_MOST);
 }
 
 static void free_words(words *w)
@@ -176,10 +192,11 @@ sk_status sk_batch_slurm_words(const sk_batch *b, int64_t submission, int64_t ta
 {
     words w = {0};
     fill_words(b, submission, tasks, &w);
-    *out = sk_calloc((size_t)w.n + 1, sizeof **out);
+    sk_status status = check_words(&w, err);
+    *out = status == SK_OK ? sk_calloc((size_t)w.n + 1, sizeof **out) : NULL;
     if (!*out) {
         free_words(&w);
-        return sk_fail_memory(err, 64);
+        return status == SK_OK ? sk_fail_memory(err, 64) : status;
     }
     memcpy((void *)*out, (void *)w.items, (size_t)w.n * sizeof **out);
     return SK_OK;
@@ -265,6 +282,7 @@ static sk_status ask_or_fail(words *w, sk_text *printed, sk_error *err)
 {
     sk_text complained = {0};
     int code = 0;
+    SK_TRY(check_words(w, err));
     sk_status status = sk_batch_ask((const char *const *)w->items, printed, &complained, &code, err);
     if (status == SK_ERR_NOT_FOUND)
         status =
@@ -272,11 +290,11 @@ static sk_status ask_or_fail(words *w, sk_text *printed, sk_error *err)
                     "%s: there is no SLURM on this machine. Leave --slurm out, or log in where there is one",
                     w->items[0]);
     if (status == SK_OK && code != 0) {
-        const char *said = sk_text_get(&complained);
+        const char *said = complained.length ? sk_text_get(&complained) : "it gave no reason";
         status = sk_fail(err, SK_ERR_RUNTIME,
                          "SLURM refused: %.*s. Does '%s' work by hand here, with this partition, time and "
                          "account?",
-                         (int)strcspn(said, "\n"), *said ? said : "it gave no reason", w->items[0]);
+                         (int)strcspn(said, "\n"), said, w->items[0]);
     }
     sk_text_free(&complained);
     return status;
