@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A path of 511 characters fits, one more does not. */
@@ -26,8 +27,11 @@ static void long_folders(void **state)
         snprintf(file, sizeof file, "%s/demo-obb.pt", folder);
         put(file, "one");
         snprintf(file, sizeof file, "%s/demo-pose.pt", folder);
-        put(file, "two");
         assert_int_equal(strlen(file), length);
+        put(file, "two");
+        snprintf(file, sizeof file, "%s/demo-pose.p", folder); /* as the name would be cut off */
+        put(file, "three");
+        snprintf(file, sizeof file, "%s/demo-pose.pt", folder);
         assert_int_equal(sk_demo_find_models(folder, paths, &err), length < 512 ? SK_OK : SK_ERR_NOT_FOUND);
         if (length < 512)
             assert_string_equal(paths[SK_DEMO_POSES], file);
@@ -40,6 +44,76 @@ static void long_folders(void **state)
     assert_int_equal(sk_demo_find_models("nowhere", paths, &err), SK_ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "nowhere: the demo's models")); /* who is asked for comes first */
     assert_int_equal(unsetenv("SKITTER_MODELS"), 0);
+}
+
+/* Where the program lies, as the system says it. */
+static char program[4400];
+
+ssize_t readlink(const char *path, char *to, size_t room)
+{
+    if (strcmp(path, "/proc/self/exe") != 0 || !program[0])
+        return syscall(SYS_readlink, path, to, room);
+    const size_t length = strlen(program);
+    memcpy(to, program, length < room ? length : room);
+    return (ssize_t)(length < room ? length : room);
+}
+
+/* Whoever names no models gets those that came with the program: beside it, or where it was installed. */
+static void models_of_the_program(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"here/share/skitter/models", "here/share/models"};
+    char paths[SK_DEMO_PARTS][512], file[600], *folder = NULL;
+    assert_int_equal(unsetenv("SKITTER_MODELS"), 0);
+    assert_ok(sk_folder_make("here/bin", &err), &err);
+    assert_non_null((folder = realpath("here/bin", NULL)));
+    snprintf(program, sizeof program, "%s/skitter", folder);
+    free(folder);
+    assert_int_equal(sk_demo_find_models(NULL, paths, &err), SK_ERR_NOT_FOUND);
+    assert_string_equal(err.message, "the demo's models, demo-obb.pt and demo-pose.pt, are not on this "
+                                     "machine: looked in ../share/models and "
+                                     "../share/skitter/models beside the program\nthey come with skitter's "
+                                     "repository in share/models; name another "
+                                     "folder with --models DIR or SKITTER_MODELS");
+    for (int i = 0; i < 2; i++) { /* the first of the two places comes first */
+        assert_ok(sk_folder_make(places[i], &err), &err);
+        snprintf(file, sizeof file, "%s/demo-obb.pt", places[i]);
+        put(file, "one");
+        snprintf(file, sizeof file, "%s/demo-pose.pt", places[i]);
+        put(file, "two");
+        assert_ok(sk_demo_find_models(NULL, paths, &err), &err);
+        assert_non_null(strstr(paths[SK_DEMO_BOXES], strchr(places[i], '/')));
+        assert_non_null(strstr(paths[SK_DEMO_POSES], strchr(places[i], '/')));
+        assert_ok(sk_demo_find_models("", paths, &err), &err); /* an empty name is none */
+    }
+    const int64_t before = sk_memory_live_bytes();
+    assert_ok(sk_demo_find_models(NULL, paths, &err), &err);
+    assert_int_equal(sk_memory_live_bytes(), before);
+    program[0] = '\0';
+}
+
+/* What a folder says of itself is read up to 16 MiB: more than any demo writes. */
+static void large_states(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t bytes;
+        bool read;
+    } rows[] = {{9 << 20, true}, {17 << 20, false}};
+    const sk_demo_settings s = settings("large");
+    assert_ok(sk_folder_make("large", &err), &err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = sk_malloc(rows[i].bytes);
+        sk_demo_stage stage = SK_DEMO_EMPTY;
+        static const char told[] = "{\"state\": \"drawn\", \"settings\": \"f\"}";
+        memset(text, '\n', rows[i].bytes);
+        memcpy(text, told, sizeof told - 1);
+        assert_ok(sk_file_replace("large/demo.json", text, rows[i].bytes, &err), &err);
+        sk_free(text);
+        assert_true((sk_demo_read_state(&s, "f", &stage, &err) == SK_OK) == rows[i].read);
+        assert_int_equal(stage, rows[i].read ? SK_DEMO_DRAWN : SK_DEMO_EMPTY);
+    }
+    assert_int_equal(unlink("large/demo.json"), 0);
 }
 
 /* With less room there is less of it, and never more than the room. */
@@ -58,7 +132,8 @@ static void little_room(void **state)
         assert_ok(sk_demo_fingerprint(&s, paths, part, room, &err), &err);
         assert_int_equal(strlen(part), room <= length ? room - 1 : length);
         assert_int_equal(strncmp(part, whole, strlen(part)), 0);
-        assert_true(part[room] == '?');
+        for (size_t k = room; k < sizeof part; k++)
+            assert_true(part[k] == '?');
     }
 }
 
@@ -119,7 +194,8 @@ int main(void)
 {
     if (chdir(test_folder()) != 0)
         return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(long_folders), cmocka_unit_test(little_room),
-                                       cmocka_unit_test(without_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(long_folders),
+                                       cmocka_unit_test(models_of_the_program), cmocka_unit_test(little_room),
+                                       cmocka_unit_test(large_states), cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
