@@ -8,7 +8,7 @@
 /* Nobody waits here: it is written down how long. */
 static int64_t slept_ns, longest_ns;
 
-int nanosleep(const struct timespec *wanted, struct timespec *left)
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
     const int64_t ns = (int64_t)wanted->tv_sec * 1000000000 + wanted->tv_nsec;
     (void)left;
