@@ -73,6 +73,7 @@ struct sk_source {
     sk_unreadable unreadable[3];
     int n_unreadable, told;
     sk_source_info info;
+    const char *ids[MOST]; /* of a bag's images */
 };
 
 sk_status sk_source_next(sk_source *s, const sk_frame **frame, sk_error *error)
@@ -126,8 +127,7 @@ bool sk_source_next_unreadable(sk_source *s, int64_t before, sk_unreadable *out)
 
 size_t sk_source_frame_id(sk_source *s, int64_t index, char *out, size_t capacity)
 {
-    (void)s, (void)index;
-    return (size_t)snprintf(out, capacity, "eye");
+    return (size_t)snprintf(out, capacity, "%s", s->ids[index]);
 }
 
 uint64_t sk_picture_stamp(const char *path)
@@ -252,13 +252,15 @@ static double took;
 
 static bool tapped(void *context, const sk_result_frame *r, const sk_frame *frame)
 {
-    (void)context, (void)frame;
+    (void)frame;
     if (r->problem)
         say("%s (%s) %llu; ", r->source, r->problem, (unsigned long long)r->picture);
     else
         say("%s %g %dx%d of %d; ", r->source, r->time, r->width, r->height, r->instances->count);
-    if (r->picture)
-        assert_int_equal(r->picture, (uint64_t)r->source[0]);
+    if (r->frame_id)
+        say("%.5s of %zu; ", r->frame_id, strlen(r->frame_id));
+    const bool pictures = ((const sk_source *)context)->info.kind == SK_SOURCE_PICTURES;
+    assert_int_equal(r->picture, pictures ? (uint64_t)r->source[0] : 0);
     shown += (int64_t)(took * 1e9);
     return r->index == stops_at;
 }
@@ -271,7 +273,8 @@ static sk_consumers list;
 
 static void begin(int64_t frames, int32_t in_flight)
 {
-    static const sk_tap wish = {.needs = SK_NEEDS_NAMES | SK_NEEDS_PROBLEMS, .take = tapped};
+    static const sk_tap wish = {
+        .needs = SK_NEEDS_NAMES | SK_NEEDS_PROBLEMS, .take = tapped, .context = &source};
     source = (sk_source){.count = frames, .fails_at = -1, .info = {.name = "v", .kind = SK_SOURCE_VIDEO}};
     pipeline = (sk_pipeline){.refuses = -1, .fails = -1};
     sk_consumers_close(&list);

@@ -69,6 +69,12 @@ static void whose_failure(void **state)
     pipeline.held = true;
     (void)run(SK_ERR_LIMIT);
     assert_string_equal(err.message, "it fails");
+    begin(5, 0); /* a reader that fails does not matter where somebody stops before that */
+    source.fails_at = 3;
+    pipeline.held = true;
+    stops_at = 1;
+    (void)run(SK_OK);
+    assert_true(report.stopped && report.frames == 2);
     begin(5, 0); /* a reader that fails: all that it gave comes out before that is told */
     source.fails_at = 3;
     (void)run(SK_ERR_IO);
@@ -116,10 +122,10 @@ static void pictures(void **state)
         for (int i = 0; i < 3; i++)
             source.unreadable[i] = (sk_unreadable){
                 .size = sizeof(sk_unreadable), .name = {(char)('a' + i)}, .index = i == 2 ? 7 : 1};
-        snprintf(source.unreadable[1].problem, sizeof source.unreadable[1].problem, "torn");
+        snprintf(source.unreadable[1].problem, sizeof source.unreadable[1].problem, "t");
         how.frames = limit ? 3 : 0;
         (void)run(SK_OK);
-        const char *first = strstr(heard, "a (unreadable) 97; b (torn) 98; 2.png 0.08");
+        const char *first = strstr(heard, "a (unreadable) 97; b (t) 98; 2.png 0.08");
         assert_true(first && strstr(heard, "1.png 0.04 ") < first);
         assert_int_equal(strstr(heard, "c (unreadable) 99; ") != NULL, !limit);
         assert_int_equal(report.frames, 3);
@@ -131,6 +137,42 @@ static void pictures(void **state)
     stops_at = 1;
     (void)run(SK_OK);
     assert_null(strstr(heard, "c ("));
+}
+
+/* Of a bag's images: told where it is another than the run's, or longer than a header has room for. */
+static void ids_of_images(void **state)
+{
+    (void)state;
+    static char long_id[4][600];
+    static const size_t lengths[] = {254, 255, 256, 257};
+    for (int i = 0; i < 4; i++)
+        memset(long_id[i], 'l', lengths[i]);
+    begin(3, 1);
+    source.info.frame_id = "eye";
+    source.ids[0] = "eye", source.ids[1] = "ear", source.ids[2] = "eye";
+    (void)run(SK_OK);
+    assert_non_null(strstr(heard, "take 0; 0.png 0 64x48 of 2; back 0; "));
+    assert_non_null(strstr(heard, "take 1; 1.png 0.04 64x48 of 2; ear of 3; back 1; "));
+    assert_non_null(strstr(heard, "take 2; 2.png 0.08 64x48 of 2; back 2; "));
+    for (int i = 0; i < 4; i++) { /* as long as there is room at first, and longer */
+        char wanted[64];
+        begin(2, 1);
+        source.info.frame_id = "eye";
+        source.ids[0] = long_id[i], source.ids[1] = "eye";
+        (void)run(SK_OK);
+        snprintf(wanted, sizeof wanted, "64x48 of 2; lllll of %zu; back 0; ", lengths[i]);
+        assert_non_null(strstr(heard, wanted));
+        assert_non_null(strstr(heard, "take 1; 1.png 0.04 64x48 of 2; back 1; "));
+        begin(1, 1); /* the same as the run's: told only where the header has not all of it */
+        source.info.frame_id = source.ids[0] = long_id[i];
+        (void)run(SK_OK);
+        const bool whole = lengths[i] < sizeof((sk_run_header *)0)->frame_id;
+        assert_int_equal(strstr(heard, "0.png 0 64x48 of 2; back 0; ") != NULL, whole);
+    }
+    begin(1, 1); /* nobody has one */
+    source.ids[0] = "eye";
+    (void)run(SK_OK);
+    assert_non_null(strstr(heard, "0.png 0 64x48 of 2; back 0; "));
 }
 
 /* --- who finds --- */
@@ -236,8 +278,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(on_one_thread), cmocka_unit_test(whose_failure),
                                        cmocka_unit_test(who_ends_it),   cmocka_unit_test(pictures),
-                                       cmocka_unit_test(finders),       cmocka_unit_test(comparisons),
-                                       cmocka_unit_test(seconds)};
+                                       cmocka_unit_test(ids_of_images), cmocka_unit_test(finders),
+                                       cmocka_unit_test(comparisons),   cmocka_unit_test(seconds)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sk_consumers_close(&list);
     return failed;
