@@ -24,6 +24,8 @@ typedef struct run {
     bool stopped;
 } run;
 
+static char listed[64]; /* what a source that is a list of pictures says */
+
 static run runs[4];
 static int n_runs;
 static sk_text asked;
@@ -34,6 +36,14 @@ sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch w
     const run *r = &runs[n_runs++];
     (void)watch;
     (void)context;
+    const char *ending = strrchr(settings->source, '.');
+    if (ending && strcmp(ending, ".txt") == 0) {
+        char *text = NULL;
+        size_t length = 0;
+        assert_ok(sk_file_read(settings->source, sizeof listed - 1, &text, &length, e), e);
+        snprintf(listed, sizeof listed, "%s", text);
+        sk_free(text);
+    }
     sk_text_appendf(&asked, "%s > %s%s\n", settings->source, settings->out ? settings->out : "-",
                     settings->goes_on ? " goes on" : "");
     *report = (sk_predict_report){.frames = r->frames,
@@ -149,6 +159,32 @@ static void sums_and_places(void **state)
     assert_int_equal(unlink("o/b"), 0);
 }
 
+/* Pictures by their names, without a folder: the list of them lies aside while they are looked at, and nothing of it stays. */
+static void pictures_without_a_folder(void **state)
+{
+    (void)state;
+    char first[] = "p/1.png", second[] = "p/0.png", name[] = "pictures", *pictures[] = {first, second};
+    const sk_predict_many_watch nobody = {0};
+    for (int i = 0; i < 2; i++) {
+        sk_source_item item = {.name = name};
+        const sk_source_list list = {.items = &item, .count = 1, .pictures = pictures, .n_pictures = 2};
+        const sk_predict_settings s = {.out = i ? "kept" : NULL, .n_models = 1, .models = {network}};
+        sk_predict_many_report r;
+        memset(runs, 0, sizeof runs);
+        n_runs = 0;
+        sk_text_clear(&asked);
+        listed[0] = '\0';
+        assert_ok(sk_folder_make("kept", &err), &err);
+        assert_ok(sk_predict_many(&s, &list, &nobody, &r, &err), &err);
+        assert_int_equal(n_runs, 1);
+        assert_string_equal(listed, "p/1.png\np/0.png\n");
+        char *path = sk_strdup(sk_text_get(&asked));
+        *strstr(path, " > ") = '\0';
+        assert_int_equal(sk_file_exists(path), i); /* beside the results it stays */
+        sk_free(path);
+    }
+}
+
 /* Of several sources models are opened before the first; of one by its run. */
 static void models_first(void **state)
 {
@@ -229,7 +265,8 @@ int main(void)
         return 1;
     snprintf(network, sizeof network, "%s", yolo_save(&pose, "pose.pt"));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),        cmocka_unit_test(sums_and_places), cmocka_unit_test(models_first),
+        cmocka_unit_test(counts),        cmocka_unit_test(sums_and_places),
+        cmocka_unit_test(models_first),  cmocka_unit_test(pictures_without_a_folder),
         cmocka_unit_test(fresh_folders), cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
