@@ -58,6 +58,9 @@ static void numbers_of_a_record(void **state)
         {"\"rate\": 0.333333333", 0, 0, 0, 0, 1.0 / 3},
         {"\"rate\": 14.985015", 0, 0, 0, 0, 15000.0 / 1001},
         {"\"rate\": 119.88012", 0, 0, 0, 0, 120000.0 / 1001},
+        /* ten thousand steps are gone to find a fraction, and no more */
+        {"\"rate\": 9997.33333", 0, 0, 0, 0, 29992.0 / 3},
+        {"\"rate\": 9998.33333", 0, 0, 0, 0, 9998.33333},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         sk_run_record *r = record_of(rows[i].text);
