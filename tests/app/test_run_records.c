@@ -99,6 +99,10 @@ static void lists_of_a_record(void **state)
     assert_memory_equal(h->edges, edges, sizeof edges);
     assert_true(h->has == SK_HAS_KEYPOINTS && !h->identities);
     sk_run_record_close(&r);
+    r = record_of("\"keypoints\": [\"a\"], \"task\": \"pose\"");
+    h = sk_run_record_header(r);
+    assert_true(h->n_keypoints == 1 && h->has == (SK_HAS_BOX | SK_HAS_KEYPOINTS));
+    sk_run_record_close(&r);
     r = record_of("\"models\": [{\"path\": \"0\"}, {\"path\": \"1\", \"sha256\": \"h\"}, {\"path\": \"2\", "
                   "\"computed_by\": [{\"path\": \"x\"}, {\"sha256\": \"y\"}]}, {}, {\"path\": \"4\"}]");
     h = sk_run_record_header(r);
