@@ -120,6 +120,39 @@ static void without_memory(void **state)
     assert_true(failed > 10);
 }
 
+static bool begun;
+
+static bool watch(void *context, const char *step, int64_t done, int64_t total)
+{
+    (void)context, (void)step, (void)done, (void)total;
+    return begun = true; /* that is far enough */
+}
+
+/* Every allocation up to the first frame. */
+static void without_memory_at_the_begin(void **state)
+{
+    (void)state;
+    sk_quantize_settings s = settings();
+    s.watch = watch;
+    const int64_t before = sk_memory_live_bytes();
+    int failed = 0;
+    for (uint64_t at = 1; at < 4000; at++) {
+        begun = false;
+        sk_memory_fail_nth(at);
+        const sk_status status = sk_quantize_run(&s, &r, &err);
+        sk_memory_fail_nth(0);
+        if (sk_memory_live_bytes() != before)
+            fail_msg("allocation %llu leaves %lld bytes", (unsigned long long)at,
+                     (long long)(sk_memory_live_bytes() - before));
+        if (begun)
+            break;
+        assert_int_equal(status, SK_ERR_MEMORY);
+        assert_true(err.message[0] && !r.rows && r.n_rows == 0);
+        failed++;
+    }
+    assert_true(begun && failed > 100);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0 || setenv("SKITTER_CPU_MASK", "avx2", 1) != 0)
@@ -127,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_said_of_it),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(without_memory_at_the_begin),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -275,6 +275,14 @@ static void crops_of_a_file(void **state)
     sk_model_close(&model);
 }
 
+static sk_status open_stage(void *context, sk_error *why)
+{
+    sk_quantize_stage stage = {.width = 48, .height = 40};
+    const sk_status status = sk_quantize_finder_stage(context, &stage, why);
+    sk_quantize_finder_stage_close(&stage);
+    return status;
+}
+
 /* Who is to find the animals must be whole. */
 static void a_finder_that_is_cut_off(void **state)
 {
@@ -290,6 +298,8 @@ static void a_finder_that_is_cut_off(void **state)
         assert_ok(sk_net_engine("cpu", &job.engine, &err), &err);
         assert_ok(sk_quantize_finder_open(&job, &err), &err);
         sk_graph *graph = job.finder->graph;
+        if (lacks == 0)
+            assert_true(test_every_allocation(open_stage, &job) > 10);
         job.finder->truncated = lacks == 0;
         job.finder->graph = lacks ? NULL : graph;
         assert_int_equal(sk_quantize_read(&job, &err), SK_ERR_FORMAT);

@@ -146,6 +146,22 @@ static void without_memory(void **state)
     assert_true(a >= 10 && b >= 10);
 }
 
+/* Of no frame to calibrate with no layer has means. */
+static void nothing_to_calibrate_with(void **state)
+{
+    (void)state;
+    sk_quantize_job none = job;
+    none.n_inputs = 0;
+    none.means = none.channel_reach = NULL;
+    none.scales = NULL;
+    none.reach = NULL;
+    assert_ok(sk_quantize_calibrate(&none, &report, &err), &err);
+    assert_int_equal(none.total, 0);
+    for (int32_t i = 0; i < none.plan->n_layers; i++)
+        assert_null(none.means[i]);
+    sk_quantize_numbers_free(&none);
+}
+
 static void ticking(void **state)
 {
     (void)state;
@@ -169,8 +185,12 @@ int main(void)
     if (chdir(test_folder()) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_frame_is_held), cmocka_unit_test(nothing_is_held), cmocka_unit_test(stopped),
-        cmocka_unit_test(without_memory),    cmocka_unit_test(ticking),
+        cmocka_unit_test(one_frame_is_held),
+        cmocka_unit_test(nothing_is_held),
+        cmocka_unit_test(stopped),
+        cmocka_unit_test(without_memory),
+        cmocka_unit_test(nothing_to_calibrate_with),
+        cmocka_unit_test(ticking),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
