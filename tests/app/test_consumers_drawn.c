@@ -9,6 +9,7 @@
 #include "app/overlay_run.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "media/overlay.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -162,6 +163,9 @@ static void how_an_overlay_is_opened(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"video", "pictures", "live"};
+    sk_overlay_settings usual;
+    sk_overlay_defaults(&usual);
+    assert_true(usual.trail != 0);
     for (int i = 0; i < 3; i++)
         for (int gpu = 0; gpu < 2; gpu++) {
             const sk_overlay_wish wish = {.draw = 5, .line_width = 1.5F, .gpu = gpu};
@@ -185,7 +189,8 @@ static void how_an_overlay_is_opened(void **state)
             assert_string_equal(p->folder, "out");
             const sk_overlay_settings *s = &opened.how;
             assert_true(s->n_classes == 2 && s->class_names == classes && s->n_edges == 3 &&
-                        s->edges == edges && s->what == 5 && s->line_width == 1.5F);
+                        s->edges == edges && s->what == 5 && s->line_width == 1.5F &&
+                        s->trail == usual.trail);
             sk_consumers_close(&list);
         }
     for (int there = 0; there < 2; there++) { /* a run that is complete draws what is not there */

@@ -153,6 +153,18 @@ static void files(void **state)
         assert_string_equal(told(), no_shapes ? "1: 0/5 1/6 2/7 3/8 of 2; " : "1: 0/5 2/7 of 2; ");
         assert_ptr_equal(passing.result, &frame);
         assert_int_equal(all.count, 4);
+        static const uint32_t kinds[3][2] = {{0, SK_HAS_BOX}, {0, 0}, {SK_HAS_OBB, SK_HAS_KEYPOINTS}};
+        for (int k = 0; k < 3;
+             k++) { /* the first alone has nothing, both have nothing, both have something */
+            static const char *const rows[] = {"1: 1/6 of 2; ", "1: of 2; ", "1: 0/5 1/6 of 2; "};
+            sk_found pair[] = {{.class_id = 0, .has = kinds[k][0]}, {.class_id = 1, .has = kinds[k][1]}};
+            const sk_instances few = {
+                .items = pair, .count = 2, .capacity = 2, .n_keypoints = 2, .keypoints = points};
+            frame.instances = &few;
+            assert_ok(c->kind->take(c, &passing, &err), &err);
+            assert_string_equal(told(), no_shapes ? "1: 0/5 1/6 of 2; " : rows[k]);
+        }
+        frame.instances = &all;
         frame.index = 2, frame.sightings = NULL; /* nobody tracks: all are told */
         assert_ok(c->kind->take(c, &passing, &err), &err);
         assert_ok(c->kind->retell(c, 0, &frame, &lacks, &err), &err);

@@ -121,6 +121,69 @@ static void what_nobody_knows(void **state)
     sk_free(json);
 }
 
+/* run.json with these two changed, and the wish that it is read as. */
+static sk_track_wish wish_with(const char *rate, const char *fps, const char *region, sk_region **shapes)
+{
+    char *json = text_of("run", "run.json"), to[100];
+    sk_run_record *record = NULL;
+    sk_track_wish wish;
+    sk_text words = {0};
+    snprintf(to, sizeof to, "\"rate\": %s", rate);
+    char *once = changed(json, "\"rate\": 20", to);
+    snprintf(to, sizeof to, "\"track.fps\": \"%s\"", fps);
+    char *twice = changed(once, "\"track.fps\": \"20\"", to);
+    snprintf(to, sizeof to, "\"region\": \"%s\"", region);
+    char *thrice = changed(twice, "\"region\": \"\"", to);
+    put("run/run.json", thrice);
+    assert_ok(sk_run_record_open("run", &record, &err), &err);
+    assert_ok(sk_track_wish_recorded(record, &wish, shapes, &words, &err), &err);
+    assert_int_equal(wish.region_text != NULL, region[0] != '\0');
+    wish.region_text = NULL;
+    sk_run_record_close(&record);
+    put("run/run.json", json);
+    sk_text_free(&words);
+    sk_free_all(json, once, twice, thrice);
+    return wish;
+}
+
+/* The rate is a fraction, and its digits were cut: it is put in the place of one that is the same but for them. */
+static void rates_with_all_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rate, *fps;
+        double wanted;
+    } rows[] = {{"29.97002997", "29.97002997", 29.97002997},
+                {"29.97002997", "29.97002997003", 30000.0 / 1001},
+                {"29.97002997", "29.97002997001", 30000.0 / 1001}, /* 2e-11 beside it */
+                {"29.97002997", "29.97002997005", 30000.0 / 1001},
+                {"29.97002997", "29.9700299701", 29.9700299701}, /* 7e-11 */
+                {"29.97002997", "29.9700299699", 29.9700299699},
+                {"0.333333333", "0.3333333333333", 1.0 / 3},
+                {"0.333333333", "0.333333333332", 0.333333333332}, /* 1.3e-12 of a third: another one */
+                {"29.97002997", "25", 25},
+                {"0", "20", 20}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_region *region = NULL;
+        const sk_track_wish wish = wish_with(rows[i].rate, rows[i].fps, "", &region);
+        if (wish.track.fps != rows[i].wanted)
+            fail_msg("row %zu: %.17g", i, wish.track.fps);
+        assert_null(region);
+    }
+}
+
+/* Shapes belong to it, but for those with a mark; places between them do not. */
+static void regions_come_back(void **state)
+{
+    (void)state;
+    sk_region *region = NULL;
+    (void)wish_with("20", "20", "10,10,90,90 !30,30,50,50", &region);
+    assert_non_null(region);
+    assert_true(sk_region_holds(region, 20, 20) && !sk_region_holds(region, 40, 40) &&
+                !sk_region_holds(region, 95, 20));
+    sk_region_close(&region);
+}
+
 int main(void)
 {
     if (chdir(test_folder()) != 0)
@@ -129,7 +192,8 @@ int main(void)
     put_mice("mice.csv", 14);
     trial_defaults(&t, "mice.csv", "run", formats);
     assert_ok(trial_run(&t), &err);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_stays_said),
-                                       cmocka_unit_test(what_nobody_knows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_stays_said), cmocka_unit_test(what_nobody_knows),
+                                       cmocka_unit_test(rates_with_all_digits),
+                                       cmocka_unit_test(regions_come_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
