@@ -11,6 +11,7 @@
 #include "base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,7 +84,16 @@ static void the_whole(void **state)
     }
     assert_true(sk_file_is_directory("whole/poses/overlay") && !sk_file_exists("whole/boxes/overlay") &&
                 !sk_file_exists("whole/scene.mp4"));
-    char *told = text_of("whole", "poses/run.json");
+    /* the animals are found once more, at the scene's own rate, and nothing of that is kept for others */
+    assert_true(sk_file_is_directory("whole/tracks/overlay") && sk_file_exists("whole/tracks/results.csv") &&
+                sk_file_exists("whole/tracks/results.slp") && !sk_file_exists("whole/tracks/results.jsonl"));
+    char *told = text_of("whole", "tracks/run.json");
+    assert_true(strstr(told, "\"rate\": 20,") && strstr(told, "\"runtime_requested\": \"cuda\"") &&
+                strstr(told, "conf 0.4; iou 0.5;") && strstr(told, "shape rect") &&
+                strstr(told, "runtime fallback cuda -> cpu"));
+    sk_free(told);
+    assert_false(sk_file_exists("cache/inference"));
+    told = text_of("whole", "poses/run.json");
     assert_true(strstr(told, "\"runtime_requested\": \"cuda\"") && strstr(told, "conf 0.4; iou 0.5;") &&
                 strstr(told, "shape rect"));
     sk_free(told);
@@ -136,6 +146,60 @@ static void stopped_anywhere(void **state)
     s.models = "nowhere";
     assert_int_equal(sk_demo_run(&s, NULL, NULL, &r, &err), SK_ERR_NOT_FOUND);
     assert_null(r);
+}
+
+static bool stop_at_once(void *context, const char *what, int64_t done, int64_t total, double seconds)
+{
+    assert_true(strcmp(what, "drawing the scene") == 0 && done <= total && seconds >= 0);
+    *(int64_t *)context = total;
+    return true;
+}
+
+/* Seconds are so many frames, rounded to the next one, and one at least. */
+static void how_many_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        int64_t frames;
+    } rows[] = {{0.2, 4}, {0.22, 4}, {0.23, 5}, {0.01, 1}, {0, 1}, {-3, 1}, {0.08, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_demo_settings s = tiny("frames");
+        sk_demo_report *r = NULL;
+        int64_t total = -1;
+        s.seconds = rows[i].seconds;
+        s.restart = true;
+        assert_ok(sk_demo_run(&s, stop_at_once, &total, &r, &err), &err);
+        assert_true(r->stopped && !r->continued && r->n_entries == 0);
+        assert_true(r->frames == rows[i].frames && total == rows[i].frames);
+        sk_demo_free(&r);
+    }
+}
+
+/* What was begun goes on only where the scene and its truth are both still there. */
+static void what_is_gone_is_drawn_anew(void **state)
+{
+    (void)state;
+    static const char *const gone[] = {"gone/truth.csv", "gone/scene"};
+    for (int i = 0; i < 2; i++) {
+        sk_demo_settings s = tiny("gone");
+        sk_demo_report *r = NULL;
+        watched w = {.stop = "boxes on cpu"};
+        s.restart = i > 0;
+        assert_ok(sk_demo_run(&s, watch, &w, &r, &err), &err);
+        assert_true(r->stopped);
+        sk_demo_free(&r);
+        if (i == 0)
+            assert_int_equal(unlink(gone[i]), 0);
+        else
+            assert_int_equal(rename(gone[i], "elsewhere"), 0);
+        s.restart = false;
+        w = (watched){.stop = "poses on cpu"};
+        assert_ok(sk_demo_run(&s, watch, &w, &r, &err), &err);
+        assert_non_null(strstr(w.text, "drawing the scene 4; boxes on cpu 4; poses on cpu 4; "));
+        assert_true(!r->continued && r->scene_seconds > 0 && r->entries[0].parts[SK_DEMO_BOXES].frames == 4);
+        sk_demo_free(&r);
+    }
 }
 
 static const sk_demo_entry *entry_of(const sk_demo_report *r, const char *runtime)
@@ -207,12 +271,17 @@ int main(void)
                                                                           "models/demo-pose.pt"};
     if (chdir(test_folder()) != 0 || sk_folder_make("models", NULL) != SK_OK)
         return 1;
+    char cache[4200];
+    snprintf(cache, sizeof cache, "%s/cache", test_folder());
+    if (setenv("SKITTER_CACHE_DIR", cache, 1) != 0)
+        return 1;
     for (int i = 0; i < 2; i++) {
         const yolo_fixture fixture = {.head = heads[i], .f32 = true, .imgsz = 32};
         if (rename(yolo_save(&fixture, "made.pt"), files[i]) != 0)
             return 1;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_whole), cmocka_unit_test(stopped_anywhere),
-                                       cmocka_unit_test(runtimes_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_whole), cmocka_unit_test(stopped_anywhere), cmocka_unit_test(how_many_frames),
+        cmocka_unit_test(what_is_gone_is_drawn_anew), cmocka_unit_test(runtimes_compared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
