@@ -299,6 +299,48 @@ static void unsound(void **state)
     sk_log_unlisten(&listener);
 }
 
+/* COCO's numbers begin with 1, unless any of them is 0. */
+static void numbers_of_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format;
+        int64_t numbers[3];
+        int32_t wanted[3];
+        int changed;
+    } rows[] = {{"COCO dataset", {1, 2, 3}, {0, 1, 2}, 0}, {"COCO results", {5, 2, 1}, {4, 1, 0}, 0},
+                {"COCO dataset", {0, 2, 3}, {0, 2, 3}, 0}, {"COCO dataset", {3, 0, 2}, {3, 0, 2}, 0},
+                {"COCO dataset", {3, 2, 0}, {3, 2, 0}, 0}, {"COCO dataset", {-1, 2, 3}, {0, 1, 2}, 0},
+                {"CSV", {1, 2, 3}, {1, 2, 3}, 0},          {"COCO dataset", {2, 2, 2}, {1, 0, 2}, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char names[3][2] = {"a", "b", "c"};
+        sk_annotation_class classes[3];
+        sk_given_classes given = {0};
+        for (int k = 0; k < 3; k++)
+            classes[k] = (sk_annotation_class){rows[i].numbers[k], names[k]};
+        const sk_annotation_set some = {.format = rows[i].format, .classes = classes, .n_classes = 3};
+        assert_ok(sk_given_classes_of(&some, &given, &err), &err);
+        int32_t most = 0;
+        for (int k = 0; k < 3; k++) {
+            if (given.number[k] != rows[i].wanted[k])
+                fail_msg("row %zu: class %d is %d", i, k, given.number[k]);
+            assert_string_equal(given.names[given.number[k]], names[k]);
+            most = given.number[k] > most ? given.number[k] : most;
+        }
+        assert_true(given.count == most + 1 && given.changed == rows[i].changed);
+        for (int32_t k = 0; k < given.count; k++) /* numbers that nobody has are called nothing */
+            assert_true(k == given.number[0] || k == given.number[1] || k == given.number[2] ||
+                        given.names[k][0] == '\0');
+        sk_given_classes_free(&given);
+        assert_true(!given.number && !given.names && given.count == 0);
+    }
+    const sk_annotation_set nothing = {.format = "CSV"};
+    sk_given_classes given = {0};
+    assert_ok(sk_given_classes_of(&nothing, &given, &err), &err);
+    assert_true(given.count == 0 && given.changed == 0);
+    sk_given_classes_free(&given);
+}
+
 static sk_status use(void *context, sk_error *error)
 {
     (void)context;
@@ -321,10 +363,15 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(which_frames),   cmocka_unit_test(what_is_a_video),
-        cmocka_unit_test(sizes),          cmocka_unit_test(gaps),
-        cmocka_unit_test(whose_turn),     cmocka_unit_test(what_they_are),
-        cmocka_unit_test(unsound),        cmocka_unit_test(as_many_as_are_followed),
+        cmocka_unit_test(which_frames),
+        cmocka_unit_test(what_is_a_video),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(gaps),
+        cmocka_unit_test(whose_turn),
+        cmocka_unit_test(what_they_are),
+        cmocka_unit_test(unsound),
+        cmocka_unit_test(as_many_as_are_followed),
+        cmocka_unit_test(numbers_of_classes),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

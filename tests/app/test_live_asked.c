@@ -117,6 +117,13 @@ static void how_it_is_opened(void **state)
     for (int i = 0; i < 2; i++) {
         sk_live_tracks *t = open_tracks(i ? 12.5 : 0, 3 * i);
         assert_true(wish.online && wish.track.fps == (i ? 12.5 : 0) && wish.track.animals == 3 * i);
+        sk_track_wish usual;
+        sk_track_wish_defaults(&usual);
+        for (size_t k = 0; sk_track_setting_at(k); k++) { /* all else is as usual */
+            const sk_track_setting *s = sk_track_setting_at(k);
+            assert_true(strcmp(s->name, "fps") == 0 || strcmp(s->name, "animals") == 0 ||
+                        sk_track_setting_get(s, &wish) == sk_track_setting_get(s, &usual));
+        }
         assert_string_equal(method, "skitter");
         assert_string_equal(header.source_kind, "live");
         assert_true(header.n_classes == 1 && header.has == SK_HAS_BOX);
