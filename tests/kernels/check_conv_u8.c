@@ -382,13 +382,17 @@ static void bench_winograd(kernel_run *run, const sk_kernels_u8 *mine, int cin, 
 
 static void check_depthwise(kernel_run *run, const sk_kernels_u8 *ref, const sk_kernels_u8 *mine)
 {
-    for (int i = 0; i < 90; i++) {
+    for (int i = 0; i < 150; i++) {
         problem q = {.p = {.in_pixel = SK_BLOCK, .width = 1}};
         sk_conv_u8c16 *p = &q.p;
         p->kernel_h = p->kernel_w = (int32_t)(kernel_range(run, 0, 1) ? 3 : kernel_range(run, 1, 7));
         p->stride_h = p->stride_w = (int32_t)kernel_range(run, 1, 2);
         p->dilation_h = p->dilation_w = (int32_t)kernel_range(run, 1, 2);
-        p->out_h = (int32_t)kernel_range(run, 1, 3);
+        if (i % 2) { /* the usual one */
+            p->kernel_h = p->kernel_w = 3;
+            p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = 1;
+        }
+        p->out_h = (int32_t)kernel_range(run, 1, 5);
         p->out_w = (int32_t)kernel_length(run, i, 150);
         random_blocks(run, &q);
         p->out_blocks = p->in_blocks;

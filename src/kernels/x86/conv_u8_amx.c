@@ -6,6 +6,7 @@
 #define SUM_PIXELS      0, 14, 14, 0, 0
 #define SUM_PACKED
 #include "kernels/simd/conv_u8_impl.h"
+#include "kernels/simd/depthwise_u8_avx512.h"
 #include "kernels/simd/pool_u8_impl.h"
 #include "kernels/simd/table_u8_impl.h"
 
@@ -166,6 +167,7 @@ static void tile_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0
 void sk_kernels_u8_amx(sk_kernels_u8 *table)
 {
     table_u8_fill(table, "amx");
+    table->depthwise = u8_depthwise_columns;
     table->conv = tile_conv;
     table->whole_blocks = 1;
     table->winograd = NULL; /* tiles of bytes are quicker than words */

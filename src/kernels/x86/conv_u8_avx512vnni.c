@@ -7,6 +7,7 @@
 #define SUM_PIXELS 0, 20, 14, 9, 6
 #define SUM_PACKED
 #include "kernels/simd/conv_u8_impl.h"
+#include "kernels/simd/depthwise_u8_avx512.h"
 #include "kernels/simd/pool_u8_impl.h"
 #include "kernels/simd/winograd_u8_avx512.h"
 
@@ -15,5 +16,6 @@
 void sk_kernels_u8_avx512vnni(sk_kernels_u8 *table)
 {
     table_u8_fill(table, "avx512vnni");
+    table->depthwise = u8_depthwise_columns;
     table->winograd = u8_winograd;
 }
