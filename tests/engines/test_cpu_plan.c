@@ -78,6 +78,8 @@ static void necks(void **state)
         {"linear", 1, one, SK_RESIZE_LINEAR, HALF, DOWN, {2, 2}, 1, 0, 0, 0, 0, 0},
         {"thrice as wide", 1, one, NEAREST, ASYMMETRIC, FLOOR, {2, 3}, 1, 0, 0, 0, 0, 0},
         {"thrice as high", 1, one, NEAREST, ASYMMETRIC, FLOOR, {3, 2}, 1, 0, 0, 0, 0, 0},
+        {"a little more than twice as wide", 1, one, NEAREST, ASYMMETRIC, FLOOR, {2, 2.1f}, 1, 0, 0, 0, 0, 0},
+        {"a little more than twice as high", 1, one, NEAREST, ASYMMETRIC, FLOOR, {2.2f, 2}, 1, 0, 0, 0, 0, 0},
         {"strided", 1, strided, NEAREST, ASYMMETRIC, FLOOR, {2, 2}, 1, 0, 0, 0, 0, 0},
         {"strided rows", 1, tall_steps, NEAREST, ASYMMETRIC, FLOOR, {2, 2}, 1, 0, 0, 0, 0, 0},
         {"padded above", 1, above, NEAREST, ASYMMETRIC, FLOOR, {2, 2}, 1, 0, 0, 0, 0, 0},

@@ -13,7 +13,10 @@
 
 bool cpu_is_doubling(const sk_graph *g, const sk_node *node)
 {
-    if (node->op != SK_OP_RESIZE || node->a.resize.mode != SK_RESIZE_NEAREST)
+    const float *scale = node->a.resize.scale;
+    const bool sizes = node->n_in > 1 && node->in[1] != SK_VALUE_NONE; /* instead of a scale */
+    if (node->op != SK_OP_RESIZE || node->a.resize.mode != SK_RESIZE_NEAREST ||
+        (!sizes && (scale[0] != 2.0f || scale[1] != 2.0f)))
         return false;
     const sk_shape *x = &g->values[node->in[0]].shape, *y = &g->values[node->out[0]].shape;
     if (y->dim[2] != 2 * x->dim[2] || y->dim[3] != 2 * x->dim[3] ||
