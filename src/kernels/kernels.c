@@ -18,6 +18,8 @@ void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags)
         sk_kernels_f32_avx2(table);
     if (flags & SK_CPU_AVX512)
         sk_kernels_f32_avx512(table);
+    if ((flags & SK_CPU_AVX512) && (flags & SK_CPU_AVXVNNI)) /* two vectors of products a cycle */
+        table->winograd2_from = 32;
     if (flags & SK_CPU_AVX512BF16)
         sk_kernels_f32_avx512bf16(table);
     if ((flags & SK_CPU_AVX512BF16) && (flags & SK_CPU_AVX512VNNI))

@@ -80,12 +80,19 @@ static bool reads_whole_blocks(const cpu_plan *plan, const cpu_conv *c)
            (low->map < 0 || cpu_usual_fill(low));
 }
 
+/* Tiles want rows of 16 pixels, too. */
+static bool tiles_pay(const cpu_plan *plan, const cpu_conv *c)
+{
+    return plan->kernels.bf16_tiles && c->weights.groups == 1 && reads_whole_blocks(plan, c) &&
+           c->out_w >= 16;
+}
+
 /* Is it Winograd's, on maps of bf16 with products of words? With stride 1 from a whole block of channels on; with stride 2, where it
  * saves no more than the transforms of a small map cost, only where there is much to multiply. A quick answer: 128 channels onto
  * 40x40, or 64 onto 80x80, are where it begins to gain on Zen 4. Tiles of AMX are quicker than either. */
 static bool words_pay(const cpu_plan *plan, const cpu_conv *c)
 {
-    if (!plan->bf16 || c->stride_h > plan->kernels.words_native || plan->kernels.bf16_tiles || c->u8 ||
+    if (!plan->bf16 || c->stride_h > plan->kernels.words_native || tiles_pay(plan, c) || c->u8 ||
         !cpu_conv_can_winograd(plan, c) || c->weights.cin < SK_BLOCK || c->weights.cin > SK_WORDS_CHANNELS)
         return false;
     return c->stride_h == 1 ||
@@ -96,8 +103,7 @@ static bool words_pay(const cpu_plan *plan, const cpu_conv *c)
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
 {
     if (plan->kernels.bf16_tiles) /* products of pairs in vectors are no quicker than f32's there */
-        return plan->bf16 && !c->u8 && c->weights.groups == 1 && reads_whole_blocks(plan, c) &&
-               c->out_w >= 16;
+        return plan->bf16 && !c->u8 && (tiles_pay(plan, c) || words_pay(plan, c));
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
            (words_pay(plan, c) ||
             !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c)));
