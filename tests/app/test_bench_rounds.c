@@ -6,8 +6,14 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "runner/network.h"
+#include "runner/session_settings.h"
 
 #include <math.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static sk_error err;
 
@@ -254,6 +260,85 @@ static void serve(int n, const int32_t *given)
     serving = false;
 }
 
+/* Clocks that go on whenever they are looked at, where the test wants that: the processor's by 7 ms, the other by 3. */
+static bool clocked;
+static int64_t processor_looks, looks;
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    if (!clocked)
+        return (int)syscall(SYS_clock_gettime, id, out);
+    const int64_t ms = id == CLOCK_PROCESS_CPUTIME_ID ? 7 * ++processor_looks : 3 * ++looks;
+    *out = (struct timespec){ms / 1000, ms % 1000 * 1000000};
+    return 0;
+}
+
+/* A run takes from one look at the clock to the next, of the processor's time as of all; opening takes what it takes. */
+static void times_of_the_clock(void **state)
+{
+    (void)state;
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true};
+    wish = (bench_wish){.settings = {.batch = 1, .height = 32, .width = 32, .threads = 1, .n_runtimes = 1}};
+    snprintf(wish.model, sizeof wish.model, "%s", yolo_save(&fixture, "clock.pt"));
+    snprintf(wish.runtime, sizeof wish.runtime, "reference");
+    has_wish = clocked = true;
+    serve(3, (int32_t[]){ORDER_RUN, ORDER_RUN, ORDER_END});
+    clocked = false;
+    assert_true(n_rounds == 2 && fabs(opened.open_ms - 3) < 1e-6);
+    for (int i = 0; i < 2; i++) {
+        assert_true(fabs(rounds[i].cpu_ms - 7) < 1e-6);
+        for (int k = 0; k < RUNS_A_ROUND; k++)
+            assert_true(fabs(rounds[i].ms[k] - 3) < 1e-6);
+    }
+    has_wish = false;
+}
+
+/* What is told of opening is what the network says of itself, opened as it was asked for; the memory is that of the process. */
+static void what_the_network_says(void **state)
+{
+    (void)state;
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true};
+    for (int way = 0; way < 4; way++) {
+        const bool cut = way & 1;
+        const int32_t batch = way < 2 ? 1 : 3;
+        struct rusage before = {0}, after = {0};
+        const sk_engine *engine = NULL;
+        sk_model *model = NULL;
+        sk_session *session = NULL;
+        sk_session_settings settings;
+        const bool winograd = way == 1 || way == 2;
+        const sk_network_wish as_asked = {.threads = 2, .no_winograd = !winograd, .options = "tune=off"};
+        wish = (bench_wish){
+            .settings = {
+                .batch = batch, .height = 64, .width = 32, .threads = 2, .n_runtimes = 1, .cut_tail = cut}};
+        wish.settings.winograd = winograd;
+        snprintf(wish.engine_options, sizeof wish.engine_options, "tune=off");
+        snprintf(wish.model, sizeof wish.model, "%s", yolo_save(&fixture, "says.pt"));
+        snprintf(wish.runtime, sizeof wish.runtime, "cpu");
+        has_wish = true;
+        getrusage(RUSAGE_SELF, &before);
+        serve(2, (int32_t[]){ORDER_RUN, ORDER_END});
+        getrusage(RUSAGE_SELF, &after);
+        has_wish = false;
+        assert_true(n_rounds == 1 && rounds[0].rss_mb * 1024 >= (double)before.ru_maxrss - 0.5 &&
+                    rounds[0].rss_mb * 1024 <= (double)after.ru_maxrss + 0.5);
+        assert_ok(sk_net_engine("cpu", &engine, &err), &err);
+        assert_ok(sk_model_open(wish.model, &model, &err), &err);
+        assert_ok(sk_session_settings_of(engine, &as_asked, &settings, &err), &err);
+        settings.tail = cut ? SK_TAIL_CUT : SK_TAIL_KEEP;
+        settings.input = SK_INPUT_U8_HWC;
+        assert_ok(sk_net_open(model, engine, batch, 64, 32, &settings, &session, &err), &err);
+        const sk_session_info *info = sk_session_about(session);
+        assert_true(opened.flops == info->flops && opened.threads == 2 && info->threads == 2);
+        assert_true(fabs(opened.weights_mb * 1048576 - (double)info->weight_bytes) < 1 &&
+                    info->weight_bytes > 0);
+        assert_true(fabs(opened.activations_mb * 1048576 - (double)info->activation_bytes) < 1);
+        assert_string_equal(opened.detail, info->detail);
+        sk_session_close(&session);
+        sk_model_close(&model);
+    }
+}
+
 static void orders_are_followed(void **state)
 {
     (void)state;
@@ -297,8 +382,12 @@ static void orders_are_followed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns), cmocka_unit_test(wishes), cmocka_unit_test(who_does_not_open),
-        cmocka_unit_test(who_fails_on_the_way), cmocka_unit_test(orders_are_followed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(turns),
+                                       cmocka_unit_test(wishes),
+                                       cmocka_unit_test(who_does_not_open),
+                                       cmocka_unit_test(who_fails_on_the_way),
+                                       cmocka_unit_test(times_of_the_clock),
+                                       cmocka_unit_test(what_the_network_says),
+                                       cmocka_unit_test(orders_are_followed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
