@@ -205,6 +205,53 @@ static void signs_of_life(void **state)
     assert_int_equal(n_fdatasync, 2);
 }
 
+/* When its process began is asked once, and stays known when it is gone. */
+static void what_it_had_started(void **state)
+{
+    (void)state;
+    sk_claim claim;
+    sk_claim_holder holder;
+    assert_ok(sk_claim_take("started.claim", 1, &claim, &err), &err);
+    claim.holder.child = getpid();
+    sk_claim_beat(&claim);
+    assert_int_equal(claim.holder.child_started, sk_process_started(getpid()));
+    claim.holder.child = INT32_MAX; /* there is none of this number */
+    claim.holder.child_started = 5;
+    sk_claim_beat(&claim);
+    sk_claim_close(&claim);
+    assert_true(sk_claim_read("started.claim", &holder));
+    assert_true(holder.child == INT32_MAX && holder.child_started == 5);
+}
+
+/* A process that was started without a standard input gets its number for a file. */
+static void without_standard_input(void **state)
+{
+    (void)state;
+    sk_claim claim;
+    sk_claim_holder holder;
+    const int input = dup(0);
+    const int before = files_here();
+    close(0);
+    const sk_status status = sk_claim_take("zero.claim", 1, &claim, &err);
+    snprintf(claim.holder.host, sizeof claim.holder.host, "far-away");
+    claim.holder.frames = 12;
+    n_fdatasync = 0;
+    sk_claim_beat(&claim);
+    const int file = claim.file, beats = n_fdatasync;
+    sk_claim_close(&claim);
+    const int left = fcntl(0, F_GETFD);
+    server_ahead_s = 7200;
+    const bool known = sk_claim_read("zero.claim", &holder);
+    server_ahead_s = 0;
+    const int left_by_reader = fcntl(0, F_GETFD);
+    if (input >= 0)
+        assert_int_equal(dup2(input, 0) | close(input), 0);
+    assert_int_equal(status, SK_OK);
+    assert_true(file == 0 && beats == 1 && left == -1 && left_by_reader == -1);
+    assert_true(known && holder.frames == 12 && holder.age_ms < 60000 && holder.age_ms > -2000);
+    assert_int_equal(files_here(), before + 1);
+}
+
 /* --- ages --- */
 
 /* By the server's clock, whatever it shows: it is asked with a file that is gone afterwards. */
@@ -327,6 +374,9 @@ static void tasks_of_slurm(void **state)
     sk_claim_self(&self); /* outside of a job there is no task, whatever else is said */
     assert_string_equal(self.slurm, "");
     assert_false(sk_claim_is_gone(&h, why));
+    assert_int_equal(setenv("SLURM_RESTART_COUNT", "12", 1), 0);
+    sk_claim_self(&self);
+    assert_int_equal(self.slurm_again, 12);
     assert_int_equal(unsetenv("SLURM_ARRAY_TASK_ID") | unsetenv("SLURM_RESTART_COUNT"), 0);
 }
 
@@ -338,6 +388,8 @@ int main(void)
         cmocka_unit_test(an_answer_that_is_lost),
         cmocka_unit_test(what_cannot_be_written),
         cmocka_unit_test(signs_of_life),
+        cmocka_unit_test(what_it_had_started),
+        cmocka_unit_test(without_standard_input),
         cmocka_unit_test(a_server_with_another_clock),
         cmocka_unit_test(a_claim_of_somebody_else),
         cmocka_unit_test(long_words),
