@@ -61,12 +61,14 @@ static size_t n_taken, largest;
 __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     static int (*real)(struct pollfd *, nfds_t, int);
-    if (n == 1 && fds->fd == READER) {
-        assert_int_equal(fds->events, POLLOUT);
+    struct pollfd *volatile same = fds; /* its declaration says that it is only written to */
+    struct pollfd *asked = same;
+    if (n == 1 && asked->fd == READER) {
+        assert_int_equal(asked->events, POLLOUT);
         assert_true(n_asked < 64 && next_step->how != '.');
         waits[n_asked++] = timeout;
         if (next_step->how == 'r') {
-            fds->revents = POLLOUT;
+            asked->revents = POLLOUT;
             return 1;
         }
         errno = next_step->how == 'i' ? EINTR : EBADF;
