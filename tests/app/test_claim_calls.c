@@ -146,6 +146,7 @@ static void an_answer_that_is_lost(void **state)
     answer_is_lost = false;
     assert_int_equal(files_here(), before + 2); /* by these names alone */
     assert_true(claim.file >= 0 && descriptors() == open_before + 1);
+    assert_string_equal(claim.path, "lost.claim");
     assert_int_equal(sk_claim_put("lost.done", "other", &err), SK_ERR_BUSY);
     assert_string_equal(err.message, "lost.done: is there already");
     sk_claim_close(&claim);
@@ -229,17 +230,14 @@ static void without_standard_input(void **state)
     (void)state;
     sk_claim claim;
     sk_claim_holder holder;
-    const int input = dup(0);
-    const int before = files_here();
+    const int input = dup(0), before = files_here();
     close(0);
     const sk_status status = sk_claim_take("zero.claim", 1, &claim, &err);
     snprintf(claim.holder.host, sizeof claim.holder.host, "far-away");
     claim.holder.frames = 12;
     n_fdatasync = 0;
     sk_claim_beat(&claim);
-    const int file = claim.file, beats = n_fdatasync;
-    sk_claim_close(&claim);
-    const int left = fcntl(0, F_GETFD);
+    const int file = claim.file, beats = n_fdatasync, left = (sk_claim_close(&claim), fcntl(0, F_GETFD));
     server_ahead_s = 7200;
     const bool known = sk_claim_read("zero.claim", &holder);
     server_ahead_s = 0;
