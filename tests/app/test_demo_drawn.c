@@ -154,6 +154,12 @@ static void times(void **state)
     assert_int_equal(count_of(&page, "poses, cpu"), 0);
     sk_demo_free(&r);
     sk_text_clear(&page);
+    r = timed(2, 0.004, 10, 0); /* a hundredth of that: as wide */
+    sk_demo_figure_stages(r, &page);
+    HOLDS(&page, "x=\"180.0\" y=\"4\" width=\"84.0\" height=\"20\"><title>pre 0.10 ms</title>",
+          "x=\"264.0\" y=\"4\" width=\"336.0\" height=\"20\"><title>network 0.40 ms</title>");
+    sk_demo_free(&r);
+    sk_text_clear(&page);
     r = timed(0, 0.4, 10, 20); /* nobody knows how long they took together */
     sk_demo_figure_stages(r, &page);
     HOLDS(&page, "<svg viewBox=\"0 0 800 64\"", ">0.0 frames/s</text>", ">poses, cpu</text>",
