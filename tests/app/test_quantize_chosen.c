@@ -151,6 +151,27 @@ static void eights_of_another_kind(void **state)
     sk_quantize_report_free(&r);
 }
 
+/* A size of which one side was not given is no usual one. */
+static void half_a_size(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t height, width, made_height, made_width, usual_height, usual_width;
+    } rows[] = {{64, 0, 64, 32, 32, 32}, {0, 64, 32, 64, 32, 32}, {64, 32, 64, 32, 64, 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_quantize_settings s = settings(detect, SK_QUANTIZE_I8);
+        sk_model *model = NULL;
+        s.height = rows[i].height;
+        s.width = rows[i].width;
+        assert_ok(sk_quantize_run(&s, &r, &err), &err);
+        assert_true(r.about.height == rows[i].made_height && r.about.width == rows[i].made_width);
+        sk_quantize_report_free(&r);
+        assert_ok(sk_model_open("made.skq", &model, &err), &err);
+        assert_true(model->input.height == rows[i].usual_height && model->input.width == rows[i].usual_width);
+        sk_model_close(&model);
+    }
+}
+
 /* --- pixels --- */
 
 /* Bytes become (u8 * scale - mean) / std, channel by channel; a std of 0 is none. */
@@ -254,10 +275,8 @@ int main(void)
     snprintf(pose, sizeof pose, "%s", yolo_save(&poses, "pose.pt"));
     put_pictures();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_stays),
-        cmocka_unit_test(eights_of_another_kind),
-        cmocka_unit_test(pixels),
-        cmocka_unit_test(files_that_are_refused),
+        cmocka_unit_test(what_stays), cmocka_unit_test(eights_of_another_kind), cmocka_unit_test(half_a_size),
+        cmocka_unit_test(pixels),     cmocka_unit_test(files_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
