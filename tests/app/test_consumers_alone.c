@@ -368,6 +368,7 @@ static void files(void **state)
     sk_consumers_files(&list, all);
     assert_string_equal(all[0], "run.json");
     assert_null(all[1]);
+    assert_int_equal(sk_consumers_needs(&list), 0); /* nobody needs anything */
     add_slow(&list, &idle_kind, 0, SK_NEEDS_PIXELS, "crops/", NULL);
     add_slow(&list, &idle_kind, 0, 0, NULL, NULL);
     add_slow(&list, &idle_kind, 0, SK_NEEDS_NAMES, "a.csv", "a.json");
