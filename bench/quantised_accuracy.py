@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's models lose in eight bits: AP and keypoints' median of f32, i8 and mixed, on scenes that neither training nor
-calibration saw.
+"""What the demo's models lose in fewer bits: AP and keypoints' median of f32, i8 and mixed (bf16, which needs no calibration), on scenes
+that neither training nor calibration saw.
 
     bench/quantised_accuracy.py build/skitter                  # all three models, two calibrations, six scenes of a kind
     bench/quantised_accuracy.py build/skitter --models pose --precisions i8 --scenes 2 --calibrations 1
+    bench/quantised_accuracy.py build/skitter --precisions bf16
 
 A calibration is a scene of fish, flies and mice with a seed of its own, of which `skitter quantize` takes 100 frames. Every scene
 is measured by `skitter eval`. The exit code is 1 where a mean over all calibrations is more than --goal points of AP below f32,
@@ -60,17 +61,18 @@ class Bench:
     def source(self, model):
         return pathlib.Path(self.args.folder) / ("demo-bottomup" if model == "bottomup" else f"demo-{model}.pt")
 
-    def results(self, video, model, file, name):
+    def results(self, video, model, file, name, precision):
         """results.csv of one scene; f32's are made once."""
         out = self.work / f"{name}-{video.stem}"
         csv = out / "results.csv"
         if name.endswith("f32") and csv.exists():
             return csv
         settings = [] if model == "bottomup" else ["--conf", 0.4, "--iou", 0.5]
-        self.skitter("predict", video, "-m", file, "-o", out, "-f", "csv", "-q", "--restart", *settings)
+        self.skitter("predict", video, "-m", file, "-o", out, "-f", "csv", "-q", "--restart", *settings,
+                     *(["--precision", precision] if precision else []))
         return csv
 
-    def score(self, kind, model, file, name):
+    def score(self, kind, model, file, name, precision):
         """AP in points, and the median of keypoints' distances, over all scenes of a kind."""
         truth, found = self.work / f"{name}-{kind}.truth.csv", self.work / f"{name}-{kind}.csv"
         for path in (truth, found):
@@ -78,10 +80,22 @@ class Bench:
         for i in range(self.args.first, self.args.first + self.args.scenes):
             video, labels = self.scene(kind, FIRST + i, 2, 5)
             join(labels, truth)
-            join(self.results(video, model, file, name), found)
+            join(self.results(video, model, file, name, precision), found)
         seen = json.loads(self.skitter("eval", found, truth, "--json", "-q"))["all"]
         ap = seen["oriented_boxes" if model == "obb" else "oks"]["ap"] * 100
         return ap, None if model == "obb" else seen["keypoints"]["median_px"]
+
+
+    def made(self, model, precision, calibration):
+        """The file that computes in it, and how many of its layers are in eight bits."""
+        if precision == "bf16":
+            return self.source(model), "", ""
+        video, _ = self.scene("mixed", CALIBRATION + calibration, 8, 6)
+        file = self.work / f"{model}-{precision}-{calibration}.skq"
+        told = json.loads(self.skitter("quantize", "-q", self.source(model), "--data", video, "--precision", precision,
+                                       "-o", file, "--overwrite", "--json", *self.args.options.split()))
+        layers = [layer["precision"] for layer in told["layers"]]
+        return file, f"{layers.count('i8'):>4}/{len(layers):<4}", f"  {told['loss']['percent']:5.2f} %"
 
 
 def join(table, to):
@@ -106,23 +120,19 @@ def run(bench):
     args, missed = bench.args, []
     print(f"{'model':<9} {'in':<6} {'calibrated':>10} {'layers':>9}" + "".join(f" {k:>16}" for k in KINDS))
     for model in args.models:
-        plain = {k: bench.score(k, model, bench.source(model), f"{model}-f32") for k in KINDS}
+        plain = {k: bench.score(k, model, bench.source(model), f"{model}-f32", "f32") for k in KINDS}
         print(f"{model:<9} {'f32':<6} {'':>10} {'':>9}" + "".join(" " + cell(*plain[k]) for k in KINDS), flush=True)
         for precision in args.precisions:
             lost = {k: [] for k in KINDS}
-            for c in range(args.first_calibration, args.first_calibration + args.calibrations):
-                video, _ = bench.scene("mixed", CALIBRATION + c, 8, 6)
-                file = bench.work / f"{model}-{precision}-{c}.skq"
-                told = json.loads(bench.skitter("quantize", "-q", bench.source(model), "--data", video, "--precision", precision,
-                                                "-o", file, "--overwrite", "--json", *args.options.split()))
+            calibrations = 1 if precision == "bf16" else args.calibrations
+            for c in range(args.first_calibration, args.first_calibration + calibrations):
+                file, layers, loss = bench.made(model, precision, c)
                 row = []
                 for k in KINDS:
-                    ap, px = bench.score(k, model, file, f"{model}-{precision}-{c}")
+                    ap, px = bench.score(k, model, file, f"{model}-{precision}-{c}", "bf16" if precision == "bf16" else "")
                     row.append((ap - plain[k][0], None if px is None else px - plain[k][1]))
                     lost[k].append(row[-1])
-                layers = [layer["precision"] for layer in told["layers"]]
-                print(f"{model:<9} {precision:<6} {c + 1:>10} {layers.count('i8'):>4}/{len(layers):<4}"
-                      + "".join(" " + change(*r) for r in row) + f"  {told['loss']['percent']:5.2f} %", flush=True)
+                print(f"{model:<9} {precision:<6} {c + 1:>10} {layers:>9}" + "".join(" " + change(*r) for r in row) + loss, flush=True)
             for k in KINDS:
                 ap = sum(r[0] for r in lost[k]) / len(lost[k])
                 px = max((r[1] or 0) for r in lost[k])
