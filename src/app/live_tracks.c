@@ -92,7 +92,9 @@ sk_status sk_live_tracks_tell(sk_live_tracks *t, const sk_result *result, int32_
                                    .height = result->height,
                                    .instances = result->instances};
     sk_result_frame told = {0};
-    SK_TRY(sk_track_teller_tell(t->teller, t->entry++, &known, &told, err));
+    const sk_status status = sk_track_teller_tell(t->teller, t->entry, &known, &told, err);
+    t->entry += t->entry > 0 || status == SK_OK; /* what could not begin begins with the next frame */
+    SK_TRY(status);
     for (int32_t i = 0; told.sightings && i < told.instances->count; i++) {
         const sk_sighting *s = &told.sightings[i];
         if (s->detection >= 0 && s->detection < n)

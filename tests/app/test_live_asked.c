@@ -192,6 +192,21 @@ static void when_frames_are(void **state)
     sk_live_tracks_close(&t);
 }
 
+/* A frame that the tracker could not begin with leaves the beginning to the next one; a later one that failed was one. */
+static void what_fails_first(void **state)
+{
+    (void)state;
+    sk_live_tracks *t = open_tracks(0, 0);
+    for (int k = 0; k < 5; k++) {
+        static const int64_t wanted[] = {0, 0, 0, 1, 2};
+        refused = k < 2 || k == 3 ? SK_ERR_MEMORY : SK_OK;
+        assert_int_equal(tell(t, k, 0, NULL, 0), refused);
+        assert_int_equal(entries[k], wanted[k]);
+    }
+    refused = SK_OK;
+    sk_live_tracks_close(&t);
+}
+
 static void whose_numbers(void **state)
 {
     (void)state;
@@ -245,6 +260,7 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(how_it_is_opened), cmocka_unit_test(when_frames_are),
-                                       cmocka_unit_test(whose_numbers), cmocka_unit_test(without_memory)};
+                                       cmocka_unit_test(what_fails_first), cmocka_unit_test(whose_numbers),
+                                       cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
