@@ -150,7 +150,20 @@ static void plans(void **state)
 static void wholes(void **state)
 {
     (void)state;
-    enum { BOTH_UP, THREE, OTHER_RULE, NARROWER, WINDOW, GROUPS, ADDED, TRIPLED, F32, BYTES_READ, CASES };
+    enum {
+        BOTH_UP,
+        THREE,
+        OTHER_RULE,
+        NARROWER,
+        WINDOW,
+        GROUPS,
+        ADDED,
+        TRIPLED,
+        F32,
+        BYTES_READ,
+        LATER,
+        CASES
+    };
     for (int which = 0; which < CASES; which++) {
         net n = net_begin();
         sk_value x = in_bytes(&n, net_in(&n, 1, 3, 12, 12), step, 100, SK_DTYPE_U8);
@@ -163,6 +176,8 @@ static void wholes(void **state)
         sk_value up = sk_b_upsample_nearest(&n.b, small, which == TRIPLED ? 3.0f : 2.0f);
         if (which == BOTH_UP)
             other = sk_b_upsample_nearest(&n.b, small, 2.0f);
+        if (which == LATER) /* than the upsampling */
+            other = in_bytes(&n, byte_conv(&n, x, 3, 16, 1, 1, 1, 0), step, 40, SK_DTYPE_U8);
         if (which == NARROWER) /* bytes of a rule of their own in between */
             up = in_bytes(&n, up, 0.02f, 9, SK_DTYPE_U8);
         if (which == F32)

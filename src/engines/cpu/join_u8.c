@@ -5,8 +5,9 @@
  * of the work, and b's part is added to it at half coordinates. Sums are exact, so the bytes are those of the whole.
  *
  * The graph stays as it is, since nodes have no sums of 32 bits. When the upsampling comes to be built, everything that
- * decides is known: its result then stands for the small map (cpu_value.half), the concatenation for b and that, and between them
- * go QUANTIZE and DEQUANTIZE that change no byte. The convolution becomes two steps. */
+ * decides is known, so long as b stands before it, as in every network with a neck. The upsampling's result then stands for
+ * the small map (cpu_value.half), the concatenation's for b and that; between them go QUANTIZE and DEQUANTIZE that change no
+ * byte. The convolution becomes two steps. */
 
 static const sk_node *sole_reader(const cpu_plan *plan, sk_value v)
 {
