@@ -100,7 +100,7 @@ static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int3
  * magnitudes of an output's weights at a point add up to SK_WORDS_SUM at most, so that no sum leaves 32 bits. batch_tiles is a multiple
  * of 4; `scratch` holds sk_words_scratch() floats of this thread. */
 #define SK_WORDS_SUM      65535
-#define SK_WORDS_CHANNELS 4096 /* inputs at most: with more, each would have few bits */
+#define SK_WORDS_CHANNELS 256 /* inputs at most: they share the sum's bits, and 512 would lose 2 % of it */
 typedef sk_winograd_f32c16_fn sk_winograd_words_fn;
 static inline size_t sk_words_scratch(int32_t stride, int32_t in_blocks, int32_t width, int32_t batch_tiles)
 {

@@ -75,8 +75,45 @@ static void near_the_reference_and_the_same_on_all_threads(void **state)
     }
 }
 
+/* Sums of many channels, in which each is a small part, lose no more than those of few. */
+static void many_channels(void **state)
+{
+    (void)state;
+    static const int channels[] = {64, 256, 272, 512, 1040};
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
+        random_source r = {i};
+        sk_graph *g = NULL;
+        sk_builder b;
+        const sk_shape shape = sk_shape_of(4, 1, channels[i], 8, 9);
+        random_map x = random_begin(&g, &b, &shape);
+        const sk_shape weights = sk_shape_of(4, 16, channels[i], 3, 3);
+        const sk_window w = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
+        sk_value k = random_constant(&b, &r, &weights, 1.0f / sqrtf(9.0f * (float)channels[i]));
+        sk_b_output(&b, sk_b_conv(&b, x.v, k, SK_VALUE_NONE, &w, 1, "conv"), "out");
+        assert_ok(b.status, &b.error);
+        float *in = malloc((size_t)sk_shape_count(&shape) * sizeof *in);
+        for (int64_t j = 0; j < sk_shape_count(&shape); j++)
+            in[j] = random_unit(&r);
+        size_t count;
+        float *want = result(open_on("reference", g, &shape, SK_PRECISION_AUTO, 1, ""), in, &count),
+              *got = result(open_on("cpu", g, &shape, SK_PRECISION_BF16, 1, "tune=off"), in, &count);
+        double error = 0, power = 0;
+        for (size_t j = 0; j < count; j++) {
+            error += ((double)want[j] - (double)got[j]) * ((double)want[j] - (double)got[j]);
+            power += (double)want[j] * (double)want[j];
+        }
+        if (!(sqrt(error / power) < 0.012))
+            fail_msg("%d channels: %g of the signal lost", channels[i], sqrt(error / power));
+        free(want);
+        free(got);
+        free(in);
+        sk_graph_close(&g);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_reference_and_the_same_on_all_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_reference_and_the_same_on_all_threads),
+                                       cmocka_unit_test(many_channels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
