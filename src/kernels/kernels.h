@@ -65,6 +65,8 @@ typedef struct sk_conv_f32c16 {
         last_outputs; /* conv_bf16: outputs of the last block, if not all; the others have weights and bias 0; 0: all */
     int32_t in_h, in_w;       /* winograd: rows and columns that may be read from `in`; beyond them is zero */
     const float *point_worth; /* winograd_words: [output block][point][16], what 1 of a weight is worth */
+    const float *
+        channel_gain; /* winograd_words: [input block][16], powers of two up to 1 that inputs are multiplied by */
 } sk_conv_f32c16;
 
 typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
@@ -95,8 +97,9 @@ static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int3
            SK_BLOCK;
 }
 
-/* The same, with products of words in 32-bit sums: each tile's inputs are divided by their largest, transformed and rounded to 16
- * bits. Maps as conv_bf16's. A tile that reads anything infinite, or anything that is no number, becomes no number as a whole. The
+/* The same, with products of words in 32-bit sums: each tile's inputs, times their channel's gain, are divided by their largest, transformed
+ * and rounded to 16 bits. Gains are what weights were divided by, so that channels of large inputs and small weights, or the other way
+ * round, have words of one size. Maps as conv_bf16's. A tile that reads anything infinite, or anything that is no number, becomes no number as a whole. The
  * magnitudes of an output's weights at a point add up to SK_WORDS_SUM at most, so that no sum leaves 32 bits. batch_tiles is a multiple
  * of 4; `scratch` holds sk_words_scratch() floats of this thread. */
 #define SK_WORDS_SUM      65535

@@ -328,6 +328,10 @@ static void word_weights(kernel_run *run, problem *q)
     for (size_t i = 0; i < (size_t)points * (size_t)p->out_blocks * SK_BLOCK; i++)
         worth[i] = (float)kernel_range(run, 1, 100) * 1e-3f / (float)SK_WORDS_SUM;
     p->point_worth = worth;
+    float *gain = filled(run, (size_t)p->in_blocks * SK_BLOCK, 0.0f);
+    for (int32_t i = 0; i < p->in_blocks * SK_BLOCK; i++)
+        gain[i] = ldexpf(1.0f, -(int)kernel_range(run, 0, kernel_range(run, 0, 3) ? 3 : 40));
+    p->channel_gain = gain;
     for (int32_t o = p->last_outputs; p->last_outputs && o < SK_BLOCK; o++)
         ((float *)(uintptr_t)p->bias)[(p->out_blocks - 1) * SK_BLOCK + o] = 0.0f;
 }

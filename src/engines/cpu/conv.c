@@ -99,6 +99,7 @@ static void run_words(const cpu_conv *c, const cpu_frame *frame, int32_t part, i
     const int32_t tiles = ((p.out_w + 3) / 4) * ((p.out_h + 3) / 4);
     int64_t from, to, g0, g1;
     p.point_worth = p.weights + sk_winograd_points(p.stride_h) * p.point_weights / 2;
+    p.channel_gain = p.point_worth + (ptrdiff_t)sk_winograd_points(p.stride_h) * p.out_blocks * SK_BLOCK;
     cpu_conv_share(c, c->groups, tiles, part, parts, &g0, &g1, &from, &to);
     for (int64_t at = from; at < to && g0 < g1;) {
         const int32_t n = (int32_t)(at / tiles), t = (int32_t)(at % tiles);

@@ -140,14 +140,42 @@ static void pack_winograd(const cpu_conv *c, float *to)
     }
 }
 
-/* Channels in pairs, as words: of each output and point as large as the sums allow. What 1 of them is worth stands behind them all. */
+/* What a channel's inputs are multiplied by, and its weights divided by: its largest weight as a power of two, beside the largest of all.
+ * A channel that nothing reads has none to speak of. */
+static void channel_gains(const cpu_weights *w, float *gain)
+{
+    float most = 0.0f;
+    for (int32_t ci = 0; ci < w->cin; ci++) {
+        gain[ci] = 0.0f;
+        for (int32_t co = 0; co < w->cout; co++)
+            for (int32_t k = 0; k < 9; k++) {
+                const float m = fabsf(weight_at(w, co, ci, k / 3, k % 3));
+                gain[ci] = m > gain[ci] ? m : gain[ci];
+            }
+        most = gain[ci] > most ? gain[ci] : most;
+    }
+    for (int32_t ci = 0; ci < w->cin; ci++) {
+        const int power = gain[ci] > 0 && isfinite(gain[ci]) && isfinite(most)
+                              ? ilogbf(gain[ci]) - ilogbf(most)
+                          : gain[ci] > 0 ? 0
+                                         : -100;
+        gain[ci] = ldexpf(1.0f, power > -100 ? power : -100);
+    }
+}
+
+/* Channels in pairs, as words: of each output and point as large as the sums allow. What 1 of them is worth stands behind them all, and
+ * behind that the channels' gains, block by block. */
 static void pack_words(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks, int16_t *to)
 {
     const cpu_weights *w = &c->weights;
     const int side = c->stride_h == 1 ? 6 : 9, points = side * side;
     const int32_t out_blocks = cpu_blocks(w->cout);
     const size_t pairs = (size_t)cpu_conv_pairs(c), point = 2 * pairs * (size_t)out_blocks * SK_BLOCK;
-    float *worth = (float *)(void *)(to + (size_t)points * point);
+    float *worth = (float *)(void *)(to + (size_t)points * point), gain[SK_WORDS_CHANNELS];
+    float *gains = worth + (size_t)points * (size_t)out_blocks * SK_BLOCK;
+    channel_gains(w, gain);
+    for (int32_t b = 0, ci = 0; b < in_blocks; ci += fill[b], b++)
+        memcpy(gains + (ptrdiff_t)b * SK_BLOCK, gain + ci, fill[b] * sizeof *gain);
     for (int32_t co = 0; co < w->cout; co++) {
         const int32_t block = co / SK_BLOCK, first = block / c->choice.width * c->choice.width;
         const int32_t width = out_blocks - first < c->choice.width ? out_blocks - first : c->choice.width;
@@ -157,7 +185,7 @@ static void pack_words(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks
         for (int32_t ci = 0; ci < w->cin; ci++) {
             transform(w, co, ci, side == 6 ? g_1 : g_2, side, u);
             for (int k = 0; k < points; k++) {
-                const double magnitude = fabs((double)u[k]);
+                const double magnitude = fabs((double)u[k] / (double)gain[ci]);
                 sum[k] += magnitude;
                 most[k] = magnitude > most[k] ? magnitude : most[k];
             }
@@ -176,7 +204,8 @@ static void pack_words(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks
                 transform(w, co, ci, side == 6 ? g_1 : g_2, side, u);
                 for (int k = 0; k < points; k++)
                     group[(size_t)k * point + 2 * (size_t)(pair + i / 2) * (size_t)width * SK_BLOCK +
-                          (size_t)(i % 2)] = scale[k] > 0 ? (int16_t)rint((double)u[k] * scale[k]) : 0;
+                          (size_t)(i % 2)] =
+                        scale[k] > 0 ? (int16_t)rint((double)u[k] / (double)gain[ci] * scale[k]) : 0;
             }
     }
 }
@@ -204,8 +233,9 @@ size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * (size_t)c->p.out_blocks * SK_BLOCK;
     const size_t outputs = (size_t)cpu_blocks(w->cout) * SK_BLOCK;
-    if (choice->form == CPU_CONV_WORDS) /* and what they are worth */
-        return (size_t)sk_winograd_points(c->stride_h) * ((size_t)cpu_conv_pairs(c) + 1) * outputs;
+    if (choice->form == CPU_CONV_WORDS) /* and what they are worth, and gains */
+        return (size_t)sk_winograd_points(c->stride_h) * ((size_t)cpu_conv_pairs(c) + 1) * outputs +
+               (size_t)c->p.in_blocks * SK_BLOCK;
     const size_t pairs =
         outputs * (choice->form == CPU_CONV_BF16 ? (size_t)cpu_conv_pairs(c) : (size_t)w->cin);
     return pairs * (choice->form == CPU_CONV_WINOGRAD ? (size_t)sk_winograd_points(c->stride_h) : taps);

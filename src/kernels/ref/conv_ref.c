@@ -214,8 +214,9 @@ static float largest_of(const sk_conv_f32c16 *p, int32_t ty, int32_t tx, int sid
     for (int32_t b = 0; b < p->in_blocks; b++)
         for (int32_t c = 0; c < p->fill[b]; c++)
             for (int32_t i = 0; i < side * side; i++) {
-                const float d = fabsf(
-                    input_at(p, b, ty * 4 * p->stride_h + i / side, tx * 4 * p->stride_h + i % side, c));
+                const float d = fabsf(input_at(p, b, ty * 4 * p->stride_h + i / side,
+                                               tx * 4 * p->stride_h + i % side, c)) *
+                                p->channel_gain[b * SK_BLOCK + c];
                 if (!isfinite(d))
                     return NAN;
                 largest = d > largest ? d : largest;
@@ -239,7 +240,7 @@ static void words_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, i
             float d[81], v[81];
             for (int32_t i = 0; i < points; i++)
                 d[i] = input_at(p, b, ty * 4 * stride + i / side, tx * 4 * stride + i % side, c) *
-                       (reach / largest);
+                       (reach / largest) * p->channel_gain[b * SK_BLOCK + c];
             both_sides(stride == 1 ? &bt_1[0][0] : &bt_2[0][0], side, side, d, v);
             for (int k = 0; k < points; k++) {
                 const double row = sk_words_row(stride, k / side) * sk_words_row(stride, k % side);

@@ -9,7 +9,7 @@
 
 /* Winograd for maps of bf16: 36 products instead of 144, 81 at stride 2, of words, as many an instruction as of bf16. As in
  * winograd_impl.h, but V becomes whole numbers of 16 bits: each tile's inputs are scaled by their largest, so that none leaves
- * them. Rows of B^T are scaled to the same sum of magnitudes, rows of G back; the weights' own scales, one an output and point, are such
+ * them, after their channels' gains have made those alike. Rows of B^T are scaled to the same sum of magnitudes, rows of G back; the weights' own scales, one an output and point, are such
  * that no sum leaves 32 bits (kernels.h says how). What is lost is what bf16 loses: of the products' inputs 12 to 14 bits are left,
  * which the transforms make about 9 of.
  * V and M as in words_avx512.h, X [row][4 * tile + column][16] floats. */
@@ -73,9 +73,9 @@ SK_INLINE vec words_load(const words_patch *in, ptrdiff_t at, const int low)
     return (vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16);
 }
 
-/* The largest magnitude, as bits of a float: no number, and what is infinite, are larger than every number there. */
-SK_INLINE uint32_t words_largest(const words_patch *in, int32_t fill, uint32_t largest, const int side,
-                                 const int low)
+/* The largest magnitude times its gain, as bits of a float: no number, and what is infinite, are larger than every number there. */
+SK_INLINE uint32_t words_largest(const words_patch *in, int32_t fill, vec gain, uint32_t largest,
+                                 const int side, const int low)
 {
     const __mmask16 used = (__mmask16)((1u << fill) - 1u);
     const __m512i magnitude = _mm512_maskz_set1_epi32(used, 0x7fffffff);
@@ -87,7 +87,7 @@ SK_INLINE uint32_t words_largest(const words_patch *in, int32_t fill, uint32_t l
             most = _mm512_max_epu32(most, _mm512_and_si512(d, magnitude));
         }
     }
-    const uint32_t here = _mm512_reduce_max_epu32(most);
+    const uint32_t here = _mm512_reduce_max_epu32((__m512i)vec_mul((vec)most, gain));
     return here > largest ? here : largest;
 }
 
@@ -154,7 +154,7 @@ SK_INLINE void words_input(const sk_conv_f32c16 *p, int32_t columns, int32_t t0,
         uint32_t bits = 0;
         for (int32_t b = 0; b < p->in_blocks; b++) {
             const words_patch in = words_patch_at(p, b, y, x, space, side, low);
-            bits = words_largest(&in, p->fill[b], bits, side, low);
+            bits = words_largest(&in, p->fill[b], vec_load(p->channel_gain + b * SK_BLOCK), bits, side, low);
         }
         float largest;
         __builtin_memcpy(&largest, &bits, sizeof largest);
@@ -164,8 +164,9 @@ SK_INLINE void words_input(const sk_conv_f32c16 *p, int32_t columns, int32_t t0,
         const vec scale = vec_set1(number ? WORDS_REACH(stride) / largest : 0.0f);
         for (int32_t b = 0; b < p->in_blocks; b++) {
             const words_patch in = words_patch_at(p, b, y, x, space, side, low);
-            words_input_tile(&in, scale, v + ((size_t)b * (size_t)p->batch_tiles + (size_t)i) * SK_BLOCK,
-                             step, stride, low);
+            words_input_tile(&in, vec_mul(scale, vec_load(p->channel_gain + b * SK_BLOCK)),
+                             v + ((size_t)b * (size_t)p->batch_tiles + (size_t)i) * SK_BLOCK, step, stride,
+                             low);
         }
     }
 }
