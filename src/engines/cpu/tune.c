@@ -62,8 +62,10 @@ static bool winograd_pays(const cpu_plan *plan, const cpu_conv *c)
 
 /* Cycles an output pixel takes in a 3x3 convolution, in eighths, as measured on a Zen 4 core: by products of bf16 pairs, where a last
  * block of few outputs takes a part of a vector, and by Winograd in f32, with a transform for every block. */
-static bool pairs_are_quicker(const cpu_conv *c)
+static bool pairs_are_quicker(const cpu_plan *plan, const cpu_conv *c)
 {
+    if (plan->kernels.words_native == 1 && c->weights.cin > SK_WORDS_CHANNELS && c->out_h * c->out_w < 1024)
+        return true; /* two a cycle: Winograd's weights, eight times as large, come from too far away for a small map */
     const int32_t cin = c->weights.cin, in = cpu_blocks(cin), out = cpu_blocks(c->weights.cout);
     const int32_t used = c->weights.cout - (out - 1) * SK_BLOCK, last = used > 8 ? 4 : used > 4 ? 2 : 1;
     const int32_t pairs = 39 * cin * (4 * (out - 1) + last) / 4 + 96 * out,
@@ -106,7 +108,7 @@ bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
         return plan->bf16 && !c->u8 && (tiles_pay(plan, c) || words_pay(plan, c));
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
            (words_pay(plan, c) ||
-            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(c)));
+            !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && !pairs_are_quicker(plan, c)));
 }
 
 /* In eight bits Winograd multiplies words: a quarter of the products, half as many an instruction, and the transforms, which few
