@@ -7,8 +7,7 @@
  * output and f16 to more than 0.9995; one damaged weight, another frame or another trace lies far below. What int8 makes of a
  * model could be any other model's, so it is never taken for it. Of demo-obb.pt in eight bits, on a picture it was not made for,
  * the cpu engine is 0.91 to 1.06 times as far from f32 as the reference executor, ONNX Runtime and OpenVINO, which round once more,
- * 1.16 to 1.36 times as far as the cpu engine; of a yolo11n-pose.pt made with 40 frames OpenVINO is 2.09 times as far, and correlates by
- * 0.9976. */
+ * 1.16 to 1.36 times as far as the cpu engine. */
 static const struct {
     sk_precision precision;
     sk_tolerance limits;
@@ -17,8 +16,8 @@ static const struct {
     {SK_PRECISION_TF32, {0.9995, 0.1, 0.9995, 0.9999, 0.02, 0}},
     {SK_PRECISION_F16, {0.999, 0.1, 0.9995, 0.9999, 0.02, 0}},
     {SK_PRECISION_BF16, {0.99, 0.1, 0.99, 0.9999, 0.02, 0}},
-    {SK_PRECISION_I8, {0.97, 0.5, 0.97, 0, 0, 3}},
-    {SK_PRECISION_FP8, {0.95, 0.5, 0.95, 0, 0, 3}},
+    {SK_PRECISION_I8, {0.97, 0.5, 0.97, 0, 0, 2}},
+    {SK_PRECISION_FP8, {0.95, 0.5, 0.95, 0, 0, 2}},
 };
 #define COUNT (sizeof table / sizeof table[0])
 

