@@ -2,6 +2,7 @@
 #ifndef SK_TESTS_APP_FEED_FIXTURE_H
 #define SK_TESTS_APP_FEED_FIXTURE_H
 
+#include "standing_clock.h"
 #include "support/test.h"
 
 #include "app/consumers.h"
@@ -43,25 +44,6 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     vsnprintf(heard + used, sizeof heard - used, format, list);
     pthread_mutex_unlock(&lock);
     va_end(list);
-}
-
-/* --- the clock --- */
-
-static bool stands;
-static int64_t shown;
-
-__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out)
-{
-    static int (*real)(clockid_t, struct timespec *);
-    if (stands && which == CLOCK_MONOTONIC) {
-        *out = (struct timespec){shown / SECOND, shown % SECOND};
-        return 0;
-    }
-    if (!real) {
-        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
-        memcpy(&real, &symbol, sizeof real);
-    }
-    return real(which, out);
 }
 
 /* --- the source: so many frames, some of which fail --- */

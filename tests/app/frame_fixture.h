@@ -2,6 +2,7 @@
 #ifndef SK_TESTS_APP_FRAME_FIXTURE_H
 #define SK_TESTS_APP_FRAME_FIXTURE_H
 
+#include "standing_clock.h"
 #include "support/test.h"
 
 #include "app/frame_reader.h"
@@ -43,23 +44,6 @@ static const char *told(void)
     memcpy(text, heard, sizeof text);
     heard[0] = '\0';
     return text;
-}
-
-static bool stands;
-static int64_t shown;
-
-__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out)
-{
-    static int (*real)(clockid_t, struct timespec *);
-    if (stands && which == CLOCK_MONOTONIC) {
-        *out = (struct timespec){shown / SECOND, shown % SECOND};
-        return 0;
-    }
-    if (!real) {
-        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
-        memcpy(&real, &symbol, sizeof real);
-    }
-    return real(which, out);
 }
 
 /* --- the file: a hundred frames, each of which costs so much --- */

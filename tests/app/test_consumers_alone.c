@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each consumer alone, by a folder, a cache and a clock of this test's own: when what it wrote is handed on, what it counts, what it says
  * of itself; and the list's own sums. */
+#include "standing_clock.h"
 #include "support/test.h"
 
 #include "app/consumers.h"
@@ -27,25 +28,6 @@ static const char *told(void)
     snprintf(text, sizeof text, "%s", sk_text_get(&heard));
     sk_text_free(&heard);
     return text;
-}
-
-/* --- the clock stands where the test puts it --- */
-
-static bool stands;
-static int64_t shown;
-
-__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out)
-{
-    static int (*real)(clockid_t, struct timespec *);
-    if (stands && which == CLOCK_MONOTONIC) {
-        *out = (struct timespec){shown / SECOND, shown % SECOND};
-        return 0;
-    }
-    if (!real) {
-        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
-        memcpy(&real, &symbol, sizeof real);
-    }
-    return real(which, out);
 }
 
 /* --- in the places of the folder and the cache --- */

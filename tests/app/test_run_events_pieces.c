@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often a run tells where it is, by a clock that the test moves; and lines in pieces, to readers that take some, wait, or are gone. */
+#include "standing_clock.h"
 #include "support/test.h"
 
 #include "app/run_events.h"
@@ -22,25 +23,6 @@
 #define MS     INT64_C(1000000)
 
 static sk_error err;
-
-/* --- the clock stands where the test puts it --- */
-
-static bool stands;
-static int64_t shown;
-
-__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out)
-{
-    static int (*real)(clockid_t, struct timespec *);
-    if (stands && which == CLOCK_MONOTONIC) {
-        *out = (struct timespec){shown / SECOND, shown % SECOND};
-        return 0;
-    }
-    if (!real) {
-        void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
-        memcpy(&real, &symbol, sizeof real);
-    }
-    return real(which, out);
-}
 
 /* --- a reader that does what the next steps say --- */
 
